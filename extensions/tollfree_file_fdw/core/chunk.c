@@ -62,6 +62,22 @@ chunk_needs_count(const Dialect *dialect)
 	return dialect->format == FILE_FORMAT_CSV;
 }
 
+/* May there be an end-of-data marker in such a file? */
+static bool
+chunk_has_marker(const Dialect *dialect)
+{
+	switch (dialect->format)
+	{
+		case FILE_FORMAT_TEXT:
+			return true;
+		case FILE_FORMAT_CSV:
+			return dialect->marker_in_csv;
+		case FILE_FORMAT_JSON_LINES:
+			break;
+	}
+	return false;
+}
+
 /*------------------------------------------------------------------------
  * The layout
  *------------------------------------------------------------------------
@@ -80,8 +96,8 @@ chunk_data_end(Source *source, const Dialect *dialect, LineEnd line_end)
 	int64_t		length = (int64_t) strlen(marker);
 	unsigned char last[8];
 
-	if ((dialect->format == FILE_FORMAT_CSV && !dialect->marker_in_csv) ||
-		source->stream != NULL || source->size < length)
+	if (!chunk_has_marker(dialect) || source->stream != NULL ||
+		source->size < length)
 		return source_text_end(source);
 	if (source_read(source, last, (size_t) length,
 					source->size - length) != SOURCE_OK)
@@ -131,6 +147,20 @@ chunk_read_first(FileScan *scan, const Dialect *dialect, int header,
 	return true;
 }
 
+/* Where each line end ends a record, nothing has to be looked at. */
+static bool
+chunk_layout_lines(const Source *source, const Dialect *dialect,
+				   ChunkLayout *layout)
+{
+	*layout = (ChunkLayout)
+	{
+		.rules = structure_rules(dialect, LINE_END_NL),
+			.line_end = LINE_END_NL,
+			.end = source->size
+	};
+	return source->size > 0;
+}
+
 bool
 chunk_layout(Source *source, const Dialect *dialect, int header,
 			 const Allocator *allocator, ChunkLayout *layout)
@@ -151,9 +181,12 @@ chunk_layout(Source *source, const Dialect *dialect, int header,
 		.allocator = *allocator
 	};
 	SourceStatus status;
-	FileScan   *scan = filescan_open(&options, source->fd, &status);
+	FileScan   *scan;
 	bool		known;
 
+	if (dialect->format == FILE_FORMAT_JSON_LINES)
+		return chunk_layout_lines(source, dialect, layout);
+	scan = filescan_open(&options, source->fd, &status);
 	if (scan == NULL)
 		return false;
 	known = chunk_read_first(scan, dialect, header, layout);
@@ -186,7 +219,7 @@ chunk_is_escaped(Source *source, const ChunkLayout *layout,
 	int64_t		end = offset;
 
 	*escaped = false;
-	if (rules->mode == STRUCTURE_CSV)
+	if (rules->mode == STRUCTURE_CSV || rules->mode == STRUCTURE_LINES)
 		return SOURCE_OK;
 	while (end > layout->begin)
 	{
@@ -220,6 +253,26 @@ chunk_is_escaped(Source *source, const ChunkLayout *layout,
  * Counting
  *------------------------------------------------------------------------
  */
+
+/* Adds the counts of bytes; where only line ends count, no kernel is needed. */
+static void
+chunk_add_count(const Kernel *kernel, const StructureRules *rules,
+				const unsigned char *bytes, size_t length,
+				StructureCount *count)
+{
+	const unsigned char *end = bytes + length;
+
+	if (rules->mode != STRUCTURE_LINES)
+	{
+		kernel->count_structure(rules, bytes, length, count);
+		return;
+	}
+	while ((bytes = memchr(bytes, rules->line_end, (size_t) (end - bytes))) != NULL)
+	{
+		count->line_ends++;
+		bytes++;
+	}
+}
 
 SourceStatus
 chunk_look_before(Source *source, const ChunkLayout *layout, void *memory,
@@ -258,8 +311,8 @@ chunk_count(Source *source, const Kernel *kernel,
 		if (status != SOURCE_OK)
 			return status;
 		memset(buffer.bytes + length, 0, KERNEL_PADDING);
-		kernel->count_structure(&layout->rules, buffer.bytes + escaped,
-								length - escaped, &chunk->count);
+		chunk_add_count(kernel, &layout->rules, buffer.bytes + escaped,
+						length - escaped, &chunk->count);
 		offset += (int64_t) length;
 	}
 	return SOURCE_OK;
@@ -325,13 +378,6 @@ chunk_may_end_csv(unsigned char before, const unsigned char *bytes,
 			return true;
 	}
 	return false;
-}
-
-/* Is there an end-of-data marker in such a file? */
-static bool
-chunk_has_marker(const Dialect *dialect)
-{
-	return dialect->format == FILE_FORMAT_TEXT || dialect->marker_in_csv;
 }
 
 bool
@@ -425,6 +471,8 @@ chunk_search_begin(Source *source, ChunkBuffer *buffer,
 	if (layout->rules.mode == STRUCTURE_TEXT)
 		return chunk_is_escaped(source, layout, buffer, search->at,
 								&search->state.escaped);
+	if (layout->rules.mode == STRUCTURE_LINES)
+		return SOURCE_OK;
 
 	search->state.in_quotes = chunk->in_quotes;
 	if (layout->rules.mode == STRUCTURE_CSV_ESCAPE)

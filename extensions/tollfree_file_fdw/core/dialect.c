@@ -54,6 +54,8 @@ dialect_unsupported(const Dialect *dialect)
 {
 	unsigned char delimiter = dialect->delimiter;
 
+	if (dialect->format == FILE_FORMAT_JSON_LINES)
+		return NULL;
 	if (!dialect_is_plain(delimiter))
 		return "delimiter is not a plain ASCII character";
 	for (size_t i = 0; i < dialect->null_length; i++)

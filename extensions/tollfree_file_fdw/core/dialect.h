@@ -13,7 +13,11 @@
 typedef enum FileFormat
 {
 	FILE_FORMAT_TEXT,
-	FILE_FORMAT_CSV
+	FILE_FORMAT_CSV,
+	FILE_FORMAT_JSON_LINES		/* each line is a JSON object; of the dialect
+								 * only encoding and null count, and the null
+								 * string is what no text has: see
+								 * json_records.h */
 } FileFormat;
 
 /* How bytes above 0x7F are checked; a zero byte is never valid. */

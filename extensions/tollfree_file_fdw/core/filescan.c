@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/filescan_state.h"
+#include "core/json_records.h"
 #include "core/stream.h"
 
 /*
@@ -199,7 +200,9 @@ filescan_open(const FileScanOptions *options, int fd, SourceStatus *status)
 	filescan_choose_sizes(scan, options);
 	arena_open(&scan->arena, &scan->allocator);
 	scan->field_rules = field_rules(&scan->dialect);
-	if (!filescan_allocate_structure(scan) ||
+	if ((scan->dialect.format == FILE_FORMAT_JSON_LINES &&
+		 !json_records_open(scan, options)) ||
+		!filescan_allocate_structure(scan) ||
 		!filescan_allocate_columns(scan, options->columns, options->ncolumns))
 	{
 		filescan_close(scan);
@@ -215,6 +218,7 @@ filescan_close(FileScan *scan)
 	Allocator	allocator = scan->allocator;
 
 	window_free(&scan->window);
+	json_records_close(scan);
 	arena_close(&scan->arena);
 	filescan_free_values(scan);
 	filescan_free_structure(scan);

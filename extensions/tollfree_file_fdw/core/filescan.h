@@ -26,6 +26,7 @@
 #include "core/allocator.h"
 #include "core/batch.h"
 #include "core/dialect.h"
+#include "core/json_paths.h"
 #include "core/kernel.h"
 #include "core/source.h"
 
@@ -77,7 +78,9 @@ typedef enum HandoverReason
 	HANDOVER_MARKER,			/* \. not alone on a line */
 	HANDOVER_ESCAPE,			/* an escape gives a byte not known to be
 								 * valid */
-	HANDOVER_TOO_LONG			/* a record longer than max_record */
+	HANDOVER_TOO_LONG,			/* a record longer than max_record */
+	HANDOVER_JSON				/* a line that is no JSON object, or has a
+								 * value that its column cannot take */
 } HandoverReason;
 
 /* Where COPY's parser takes over. */
@@ -111,6 +114,8 @@ typedef struct ScanRange
 typedef struct FileScanOptions
 {
 	const Dialect *dialect;		/* one that dialect_unsupported lets pass */
+	const JsonField *json_fields;	/* FILE_FORMAT_JSON_LINES: nfields; those
+									 * of columns are wanted */
 	const Kernel *kernel;
 	const ColumnSpec *columns;	/* the referenced columns, in the order of the
 								 * fields */

@@ -43,6 +43,7 @@ struct FileScan
 	int64_t		first_offset;	/* of the file's first record, when it is met */
 	LineSkip	skip;
 	PolicyCounts counts;
+	struct JsonRecords *json;	/* of JSON Lines; else NULL */
 
 	int64_t		line;			/* lines before the batch */
 	RecordFields records;		/* of the batch */

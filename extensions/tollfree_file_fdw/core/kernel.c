@@ -68,6 +68,8 @@ structure_rules(const Dialect *dialect, LineEnd line_end)
 
 	if (dialect->format == FILE_FORMAT_TEXT)
 		rules.mode = STRUCTURE_TEXT;
+	else if (dialect->format == FILE_FORMAT_JSON_LINES)
+		rules.mode = STRUCTURE_LINES;
 	else if (dialect->quote != dialect->escape)
 		rules.mode = STRUCTURE_CSV_ESCAPE;
 	return rules;

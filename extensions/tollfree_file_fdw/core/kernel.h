@@ -27,8 +27,10 @@ typedef enum StructureMode
 {
 	STRUCTURE_TEXT,				/* a backslash protects the next byte */
 	STRUCTURE_CSV,				/* a quote toggles */
-	STRUCTURE_CSV_ESCAPE		/* ESCAPE is not QUOTE: in quotes it protects
+	STRUCTURE_CSV_ESCAPE,		/* ESCAPE is not QUOTE: in quotes it protects
 								 * the next byte from being one */
+	STRUCTURE_LINES				/* each line end ends a record; no kernel
+								 * knows it */
 } StructureMode;
 
 /* The rules for records and fields of a dialect, once the line end is known. */

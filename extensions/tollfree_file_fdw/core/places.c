@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "core/filescan_state.h"
+#include "core/json_records.h"
 #include "core/stream.h"
 
 uint32_t
@@ -12,6 +13,8 @@ filescan_record_begin(const FileScan *scan, int row)
 {
 	const RecordFields *records = &scan->records;
 
+	if (scan->json != NULL)
+		return scan->json->ends[row - 1];
 	return records->positions[(ptrdiff_t) row * records->nfields - 1] +
 		records->line_end_length;
 }
@@ -64,6 +67,8 @@ filescan_lines(const FileScan *scan, int nrows)
 {
 	int64_t		lines = scan->line + nrows;
 
+	if (scan->json != NULL)
+		return scan->line + scan->json->lines[nrows - 1];
 	if (filescan_has_enclosed(scan))
 		for (int row = 0; row < nrows; row++)
 			lines += filescan_enclosed_lines(scan, row);

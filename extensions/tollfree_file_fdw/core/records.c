@@ -15,6 +15,7 @@
 #include "core/convert.h"
 #include "core/filescan_state.h"
 #include "core/inspect.h"
+#include "core/json_records.h"
 #include "core/simd/scalar.h"
 
 /* Hands the first unread record, and all later ones, over to COPY's parser. */
@@ -418,6 +419,20 @@ filescan_inspect(const FileScan *scan, int nrecords)
 	return inspect_records(&scan->dialect, scan->kernel, &records);
 }
 
+/* The same for lines of JSON. */
+static ScanStatus
+filescan_make_json_batch(FileScan *scan)
+{
+	HandoverReason reason;
+	int			nrecords = json_records_find(scan, &reason);
+
+	if (nrecords == JSON_RECORDS_NO_MEMORY)
+		return SCAN_NO_MEMORY;
+	if (nrecords > 0)
+		return filescan_convert(scan, nrecords);
+	return reason == HANDOVER_NONE ? SCAN_AGAIN : filescan_hand_over(scan, reason);
+}
+
 /* Makes a batch of the records in the window, or returns SCAN_AGAIN. */
 static ScanStatus
 filescan_make_batch(FileScan *scan)
@@ -430,6 +445,8 @@ filescan_make_batch(FileScan *scan)
 		return filescan_end(scan);
 	if (scan->window.begin == scan->window.filled)
 		return SCAN_AGAIN;
+	if (scan->json != NULL)
+		return filescan_make_json_batch(scan);
 	if (policy_skips_lines(&scan->dialect.policy))
 	{
 		status = filescan_skip_lines(scan);

@@ -26,6 +26,7 @@
 #include "base/paths.h"
 #include "read/copy.h"
 #include "read/header.h"
+#include "read/json_feed.h"
 #include "readable.h"
 
 /* Columns of tollfree_file_fdw_rejects */
@@ -54,10 +55,22 @@ take_field(const CopyFromStateData *copy, int i, char *field)
 		NULL : field;
 }
 
+/* Is a line of JSON a record?  Else says why not. */
+static bool
+is_json_record(const OpenFile *file, Reject *reject)
+{
+	const JsonReject *last = json_feed_last(file->feed);
+
+	reject->column = last->column;
+	reject->reason = last->reason;
+	return last->reason == NULL;
+}
+
 /* Looks at a record; returns whether it is a row, else why not. */
 static bool
-is_row(CopyFromState copy, char **fields, int nfields, Reject *reject)
+is_row(const OpenFile *file, char **fields, int nfields, Reject *reject)
 {
+	CopyFromState copy = file->copy;
 	TupleDesc	desc = RelationGetDescr(copy->rel);
 	int			field = 0;
 	ListCell   *cell;
@@ -66,6 +79,8 @@ is_row(CopyFromState copy, char **fields, int nfields, Reject *reject)
 	{
 		NULL
 	};
+	if (file->feed != NULL && !is_json_record(file, reject))
+		return false;
 	foreach(cell, copy->attnumlist)
 	{
 		int			i = lfirst_int(cell) - 1;
@@ -97,16 +112,23 @@ static void
 put_reject(ReturnSetInfo *result, const OpenFile *file, const Reject *reject)
 {
 	const CopyFromStateData *copy = file->copy;
+	const char *text = copy->line_buf.data;
+	size_t		length = copy->line_buf.len;
 	Datum		values[REJECTS_COLUMNS];
 	bool		nulls[REJECTS_COLUMNS] = {false};
 
+	if (file->feed != NULL)
+	{
+		text = json_feed_last(file->feed)->line;
+
+		length = json_feed_last(file->feed)->length;
+	}
 	values[0] = CStringGetTextDatum(file->filename);
 	values[1] = Int64GetDatum((int64) copy->cur_lineno);
 	nulls[2] = reject->column == NULL;
 	values[2] = nulls[2] ? (Datum) 0 : CStringGetTextDatum(reject->column);
 	values[3] = CStringGetTextDatum(reject->reason);
-	values[4] = PointerGetDatum(cstring_to_text_with_len(copy->line_buf.data,
-														 copy->line_buf.len));
+	values[4] = PointerGetDatum(cstring_to_text_with_len(text, length));
 	tuplestore_putvalues(result->setResult, result->setDesc, values, nulls);
 }
 
@@ -127,13 +149,15 @@ read_file(ReturnSetInfo *result, Relation rel, const FileOptions *options)
 				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
 				 errmsg("cannot look for rejected records of file \"%s\": its format is binary",
 						options->filename)));
+	if (file->feed != NULL)
+		json_feed_collect(file->feed);
 	while (copy_next_fields(file, &fields, &nfields))
 	{
 		Reject		reject;
 
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextSwitchTo(record);
-		if (!is_row(file->copy, fields, nfields, &reject))
+		if (!is_row(file, fields, nfields, &reject))
 			put_reject(result, file, &reject);
 		MemoryContextSwitchTo(old);
 		MemoryContextReset(record);

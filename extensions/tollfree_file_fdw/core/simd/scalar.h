@@ -46,6 +46,9 @@ scalar_protects(const StructureRules *rules, unsigned char c,
 				state->escaped = false;
 			}
 			return state->in_quotes || c == rules->quote;
+
+		case STRUCTURE_LINES:
+			break;
 	}
 	return false;
 }

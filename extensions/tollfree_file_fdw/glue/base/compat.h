@@ -328,6 +328,20 @@ compat_reject_row(CopyFromState copy, int64 line)
 #endif
 }
 
+/* Raises an ERROR if more rows have been skipped than may be. */
+static inline void
+compat_check_reject_limit(const CopyFromStateData *copy)
+{
+#if PG_VERSION_NUM >= 180000
+	if (copy->opts.reject_limit > 0 &&
+		copy->num_errors > copy->opts.reject_limit)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("skipped more than REJECT_LIMIT (%lld) rows due to data type incompatibility",
+						(long long) copy->opts.reject_limit)));
+#endif
+}
+
 /*
  * After a row was read: was it one to skip, since a value has no valid syntax
  * and the table is to ignore that?  Raises an ERROR beyond reject_limit.
@@ -340,12 +354,29 @@ compat_row_is_rejected(CopyFromState copy)
 		!copy->escontext->error_occurred)
 		return false;
 	copy->escontext->error_occurred = false;
-	if (copy->opts.reject_limit > 0 &&
-		copy->num_errors > copy->opts.reject_limit)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("skipped more than REJECT_LIMIT (%lld) rows due to data type incompatibility",
-						(long long) copy->opts.reject_limit)));
+	compat_check_reject_limit(copy);
+	return true;
+#else
+	return false;
+#endif
+}
+
+/*
+ * Counts a line that is left out since it is no record, if the table is to ignore that;
+ * else false.  Raises an ERROR beyond reject_limit.
+ */
+static inline bool
+compat_leave_out_line(CopyFromState copy, const char *reason)
+{
+#if PG_VERSION_NUM >= 180000
+	if (copy->opts.on_error != COPY_ON_ERROR_IGNORE)
+		return false;
+	copy->num_errors++;
+	if (copy->opts.log_verbosity == COPY_LOG_VERBOSITY_VERBOSE)
+		ereport(NOTICE,
+				(errmsg("skipping line %llu, which is no record: %s",
+						(unsigned long long) copy->cur_lineno, reason)));
+	compat_check_reject_limit(copy);
 	return true;
 #else
 	return false;

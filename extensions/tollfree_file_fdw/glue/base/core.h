@@ -8,6 +8,7 @@
 #include "core/chunk.h"
 #include "core/filescan.h"
 #include "core/index_builder.h"
+#include "core/json_records.h"
 #include "core/segment.h"
 #include "core/stream.h"
 #include "vector/aggregate.h"

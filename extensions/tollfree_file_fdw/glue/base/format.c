@@ -100,6 +100,13 @@ format_unsupported(const FileOptions *options, FileLayout *layout)
 			.null_length = format.null_print_len,
 			.policy = options->policy
 	};
+	layout->json = options->json;
+	if (options->json != NULL)
+	{
+		layout->dialect.format = FILE_FORMAT_JSON_LINES;
+		layout->dialect.null = JSON_NULL_STRING;
+		layout->dialect.null_length = JSON_NULL_STRING_LENGTH;
+	}
 	return dialect_unsupported(&layout->dialect);
 }
 

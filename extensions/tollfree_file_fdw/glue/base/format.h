@@ -14,6 +14,7 @@
 typedef struct FileLayout
 {
 	Dialect		dialect;
+	const JsonField *json;		/* JSON Lines: of each field; else NULL */
 	int			header;			/* records before the first row */
 	bool		header_matches; /* must the header name the columns? */
 	int			encoding;		/* which the dialect's follows from */

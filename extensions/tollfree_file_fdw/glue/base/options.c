@@ -14,6 +14,7 @@
  *	filenames		of a foreign table, in place of filename: a pattern, see paths.c
  *	columns		of such a table: 'by name', in place of 'by position'
  *	writable		of a foreign table: INSERT and COPY FROM append to the file
+ *	format 'jsonl'	of a foreign table; path, rest of its columns: see json_columns.c
  *	skip_lines and others	of a foreign table: see record_options.c
  *	source, pattern	of a column of such a table: what its values are made of, see
  *			computed.c
@@ -33,6 +34,7 @@
 #include "base/compat.h"
 #include "base/compression.h"
 #include "base/guc.h"
+#include "base/json_columns.h"
 #include "base/options.h"
 #include "base/record_options.h"
 
@@ -99,7 +101,7 @@ add_computed(FileOptions *result, Form_pg_attribute attribute, List *options)
  * its options, as it wants to be told.
  */
 static List *
-read_columns(FileOptions *result, List *options, Relation rel)
+read_columns(FileOptions *result, List *options, Relation rel, bool is_json)
 {
 	TupleDesc	desc = RelationGetDescr(rel);
 	List	   *columns[lengthof(column_options)] = {NIL};
@@ -115,6 +117,8 @@ read_columns(FileOptions *result, List *options, Relation rel)
 		of_column = GetForeignColumnOptions(RelationGetRelid(rel), attnum);
 		if (of_column != NIL)
 			add_computed(result, attribute, of_column);
+		if (!is_json)
+			json_column_refuse(attribute, of_column);
 		foreach(cell, of_column)
 		{
 			DefElem    *option = lfirst_node(DefElem, cell);
@@ -185,6 +189,32 @@ read_kept(FileOptions *result, DefElem *option)
 	return true;
 }
 
+/* Is it the option that the files are JSON Lines? */
+static bool
+is_json_format(DefElem *option)
+{
+	return strcmp(option->defname, "format") == 0 &&
+		strcmp(defGetString(option), FORMAT_JSON_LINES) == 0;
+}
+
+/*
+ * What COPY is told of JSON Lines, which it is given in text format: JSON is UTF-8
+ * whatever the client's encoding is.
+ */
+static List *
+append_json_encoding(List *options)
+{
+	ListCell   *cell;
+
+	foreach(cell, options)
+	{
+		if (strcmp(lfirst_node(DefElem, cell)->defname, "encoding") == 0)
+			return options;
+	}
+	return lappend(options, makeDefElem("encoding",
+										(Node *) makeString("UTF8"), -1));
+}
+
 /* Everything the options of a foreign table say. */
 FileOptions
 options_read(Oid relid)
@@ -193,6 +223,7 @@ options_read(Oid relid)
 	ForeignTable *table = GetForeignTable(relid);
 	Relation	rel = table_open(relid, AccessShareLock);
 	const char *compression = NULL;
+	bool		is_json = false;
 	ListCell   *cell;
 
 	foreach(cell, GetForeignServer(table->serverid)->options)
@@ -206,6 +237,8 @@ options_read(Oid relid)
 			result.is_lazy = defGetBoolean(option);
 		else if (read_kept(&result, option))
 			continue;
+		else if (is_json_format(option))
+			is_json = true;
 		else if (strcmp(option->defname, OPTION_APPEND_ONLY) == 0)
 			result.is_append_only = defGetBoolean(option);
 		else if (strcmp(option->defname, OPTION_WRITABLE) == 0)
@@ -239,10 +272,15 @@ options_read(Oid relid)
 	result.by_suffix = result.pattern != NULL;
 	if (compression != NULL)
 		result.compression = compression_parse(compression, &result.by_suffix);
+	if (is_json)
+		result.copy = append_json_encoding(result.copy);
 	if (IsParallelWorker())
 		result.copy = append_leaders_encoding(result.copy);
 	result.format = list_copy(result.copy);
-	result.copy = read_columns(&result, result.copy, rel);
+	result.copy = read_columns(&result, result.copy, rel, is_json);
+	if (is_json)
+		result.json = json_columns_read(relid, RelationGetDescr(rel),
+										result.computed_attnums);
 	table_close(rel, AccessShareLock);
 	if (result.filename == NULL && result.pattern == NULL)
 		elog(ERROR, "either filename or program is required for file_fdw foreign tables");
@@ -273,6 +311,7 @@ options_unkept_reason(const FileOptions *options)
 {
 	return options->is_program ? "the table reads the output of a program" :
 		options->pattern != NULL ? "the table has many files" :
+		options->json != NULL ? "the file is JSON Lines" :
 		compression_is_possible(options) ? "the file is compressed" :
 		options->skips_rows ? "the table's option on_error leaves out rows" :
 		policy_is_active(&options->policy) ? "the table's options leave out lines or fields" :

@@ -10,6 +10,7 @@
 #include "nodes/pg_list.h"
 
 #include "base/core.h"
+#include "core/json_paths.h"
 #include "core/policy.h"
 
 #define OPTION_APPEND_ONLY "append_only"
@@ -18,6 +19,9 @@
 #define OPTION_FILENAMES "filenames"
 #define OPTION_LAZY "lazy"
 #define OPTION_WRITABLE "writable"
+
+/* A value of "format" that is ours */
+#define FORMAT_JSON_LINES "jsonl"
 
 /* The values of OPTION_COLUMNS */
 #define COLUMNS_BY_NAME "by name"
@@ -77,6 +81,8 @@ typedef struct FileOptions
 								 * log_verbosity 'silent' says? */
 	bool		tells_skipped;	/* is each of them told of, as log_verbosity
 								 * 'verbose' says? */
+	JsonField  *json;			/* JSON Lines: where the values of the file's
+								 * columns are, in their order; else NULL */
 	RecordPolicy policy;		/* how records are read otherwise than COPY
 								 * reads them */
 	bool		by_name;		/* does each file's header name its columns? */

@@ -16,6 +16,7 @@
 #include "commands/defrem.h"
 #include "fmgr.h"
 #include "foreign/foreign.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "nodes/makefuncs.h"
 #include "nodes/value.h"
@@ -27,6 +28,7 @@
 #include "base/compat.h"
 #include "base/compat_export.h"
 #include "base/compression.h"
+#include "base/json_columns.h"
 #include "base/option_hint.h"
 #include "base/options.h"
 #include "base/record_options.h"
@@ -70,7 +72,17 @@ is_of_server(const char *name)
 	return false;
 }
 
-/* The name of the first option that file_fdw does not have, or NULL. */
+/* Is it a value that file_fdw does not have, of an option that it has? */
+static bool
+is_our_value(const char *name, const char *value)
+{
+	return strcmp(name, "format") == 0 && strcmp(value, FORMAT_JSON_LINES) == 0;
+}
+
+/*
+ * The name of the first option that file_fdw does not have, or not with that value; or
+ * NULL.
+ */
 const char *
 option_find_ours(List *options)
 {
@@ -78,9 +90,10 @@ option_find_ours(List *options)
 
 	foreach(cell, options)
 	{
-		const char *name = lfirst_node(DefElem, cell)->defname;
+		DefElem    *option = lfirst_node(DefElem, cell);
+		const char *name = option->defname;
 
-		if (is_ours(name))
+		if (is_ours(name) || is_our_value(name, defGetString(option)))
 			return name;
 	}
 	return NULL;
@@ -90,7 +103,8 @@ option_find_ours(List *options)
 static bool
 is_of_column(const char *name)
 {
-	return strcmp(name, OPTION_SOURCE) == 0 || strcmp(name, OPTION_PATTERN) == 0;
+	return strcmp(name, OPTION_SOURCE) == 0 ||
+		strcmp(name, OPTION_PATTERN) == 0 || json_option_is(name);
 }
 
 /* The name of the first option of a table's columns that file_fdw does not have. */
@@ -171,6 +185,8 @@ check_our_option(char *name, const char *value, Oid catalog)
 	{
 		if (strcmp(name, OPTION_SOURCE) == 0)
 			(void) options_find_origin(value);
+		if (json_option_is(name))
+			json_option_check(name, value);
 		return;
 	}
 	if (catalog != ForeignTableRelationId &&
@@ -269,6 +285,33 @@ check_conflict(const char *name, const char *value, bool has_filenames)
 }
 
 /*
+ * Raises an ERROR if a table of JSON Lines has an option of other files, or one that
+ * says that they are not UTF-8 or are written.
+ */
+static void
+check_json_option(const char *name, const char *value)
+{
+	static const char *const others[] = {
+		"default", "delimiter", "escape", "force_not_null", "force_null", "header",
+		"null", "program", "quote", OPTION_COLUMNS
+	};
+	bool		is_other = record_option_is(name) ||
+		(strcmp(name, OPTION_WRITABLE) == 0 && is_true(name, value)) ||
+		(strcmp(name, "encoding") == 0 && pg_char_to_encoding(value) != PG_UTF8);
+
+	for (int i = 0; i < lengthof(others); i++)
+		is_other |= strcmp(name, others[i]) == 0;
+	if (is_other)
+		ereport(ERROR,
+				(errcode(ERRCODE_SYNTAX_ERROR),
+				 errmsg("conflicting options \"format\" \"%s\" and \"%s\"",
+						FORMAT_JSON_LINES, name),
+				 strcmp(name, "encoding") == 0 ?
+				 errdetail("The encoding of JSON is UTF8.") : 0,
+				 errhint("Drop the option \"%s\".", name)));
+}
+
+/*
  * The array without our options, which are checked.  file_fdw demands a name, so
  * "filenames" is shown to it as "filename".
  */
@@ -282,6 +325,7 @@ strip_our_options(ArrayType *options, Oid catalog)
 	bool		has_filenames = false;
 	bool		has_header = false;
 	bool		by_name = false;
+	bool		is_json = false;
 	char	   *value;
 
 	deconstruct_array(options, TEXTOID, -1, false, TYPALIGN_INT,
@@ -292,6 +336,7 @@ strip_our_options(ArrayType *options, Oid catalog)
 
 		is_program |= strcmp(name, "program") == 0;
 		has_filenames |= strcmp(name, OPTION_FILENAMES) == 0;
+		is_json |= catalog == ForeignTableRelationId && is_our_value(name, value);
 		if (strcmp(name, "header") == 0 && !parse_bool(value, &has_header))
 			has_header = false;
 		if (strcmp(name, OPTION_COLUMNS) == 0 && catalog == ForeignTableRelationId)
@@ -307,6 +352,10 @@ strip_our_options(ArrayType *options, Oid catalog)
 		char	   *name = split_option(elements[i], &value);
 
 		check_conflict(name, value, has_filenames);
+		if (is_json)
+			check_json_option(name, value);
+		if (is_json && is_our_value(name, value))
+			continue;
 		if (is_ours(name) ||
 			(catalog == AttributeRelationId && is_of_column(name)))
 		{

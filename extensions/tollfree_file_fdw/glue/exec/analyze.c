@@ -238,6 +238,9 @@ search_up_to(FileReader *reader, BlockSearch *search, int64_t to)
 	const ChunkLayout *chunks = &reader->chunks;
 	const Dialect *dialect = &reader->layout.dialect;
 
+	/* Lines of JSON begin wherever one ends, and have no marker. */
+	if (dialect->format == FILE_FORMAT_JSON_LINES)
+		search->at = to;
 	if (search->index != NULL)
 		skip_by_index(reader, search, to);
 	while (search->at < to)

@@ -13,6 +13,7 @@
 #include "base/compat.h"
 #include "read/clean.h"
 #include "read/copy.h"
+#include "read/json_feed.h"
 
 /*
  * Has COPY parse the next row; false after the last.  Input functions may read
@@ -121,6 +122,8 @@ copy_seek(OpenFile *file, int64 offset, int64 line, EolType eol_type)
 	file->next = offset;
 	if (file->cleaner != NULL)
 		cleaner_seek(file->cleaner, offset);
+	if (file->feed != NULL)
+		json_feed_seek(file->feed, offset);
 	copy->raw_buf_index = copy->raw_buf_len = 0;
 	copy->raw_reached_eof = false;
 	copy->input_buf_index = copy->input_buf_len = 0;
@@ -159,6 +162,8 @@ copy_position(const OpenFile *file)
 	const CopyFromStateData *copy = file->copy;
 
 	Assert(file->is_regular && !copy->need_transcoding);
+	if (file->feed != NULL)
+		return json_feed_position(file->feed);
 	return file->next - (copy->raw_buf_len - copy->input_buf_index);
 }
 

@@ -40,6 +40,7 @@
 #include "base/compression.h"
 #include "read/clean.h"
 #include "read/file.h"
+#include "read/json_feed.h"
 
 /*
  * Files that are kept open from the beginning of a scan until it is read: how many,
@@ -424,6 +425,8 @@ read_bytes(void *buffer, int minread, int maxread)
 	OpenFile   *file = fed_file;
 	size_t		n;
 
+	if (file->feed != NULL)
+		return json_feed_read(file->feed, read_text, file, buffer, maxread);
 	if (file->cleaner != NULL)
 		return cleaner_read(file->cleaner, read_text, file, buffer, maxread);
 	n = read_text(file, buffer, maxread, file->next,
@@ -542,6 +545,21 @@ open_cleaner(OpenFile *file, const FileOptions *options)
 }
 
 /*
+ * Has COPY's parser see the lines of JSON as records.  ERROR if that cannot be done.
+ */
+static void
+open_feed(OpenFile *file, const FileOptions *options)
+{
+	if (!file->is_regular)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("cannot read \"%s\" as JSON Lines", file->filename),
+				 errdetail("It is no regular file of a known size."),
+				 errhint("Copy it to a file, and set \"filename\" to that.")));
+	file->feed = json_feed_open(file->copy, file->filename, options->json);
+}
+
+/*
  * Opens the file, or starts the program.  The result is a child of the current
  * memory context.  The encoding is what the client's was when file_fdw would
  * have opened it; a table's own counts before.  The last argument is what was
@@ -580,6 +598,8 @@ file_open(Relation rel, const FileOptions *options, int encoding,
 	}
 	if (policy_is_active(&options->policy))
 		open_cleaner(file, options);
+	if (options->json != NULL)
+		open_feed(file, options);
 	if (options->pattern != NULL)
 		end_naming(&naming, file);
 	/* COPY takes an empty list for one of all columns. */

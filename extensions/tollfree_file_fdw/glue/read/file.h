@@ -26,6 +26,7 @@ typedef struct OpenFile
 	int64		next;			/* offset of what COPY's parser is given next */
 	struct Cleaner *cleaner;	/* of the bytes that it is given; NULL if it
 								 * is given the file's */
+	struct JsonFeed *feed;		/* of JSON Lines, what it is given; else NULL */
 	bool		is_watched;		/* is it an ERROR if somebody writes to it? */
 	SubTransactionId owner;		/* that a program or pipe is closed with */
 	bool		is_lost;		/* has it been closed with that? */

@@ -31,6 +31,7 @@
 #include "base/compat.h"
 #include "base/guc.h"
 #include "read/copy.h"
+#include "read/json_feed.h"
 #include "read/reader.h"
 
 /* For looking into the file beside the scan, bytes */
@@ -468,6 +469,8 @@ reader_stop_words(const BatchSource *base)
 			return "an escaped byte";
 		case HANDOVER_TOO_LONG:
 			return "a long record";
+		case HANDOVER_JSON:
+			return "a line that is no JSON object, or a value that its column cannot have";
 		case HANDOVER_NONE:
 			break;
 	}
@@ -491,6 +494,9 @@ reader_hand_over(BatchSource *base)
 		filescan_forget_counts(reader->scan);
 	copy_seek(reader->base.file, offset, line,
 			  at_start ? EOL_UNKNOWN : copy_line_end(handover->line_end));
+	/* A range that was set ends in front of others' lines. */
+	if (reader->base.file->feed != NULL && reader->range.end > 0)
+		json_feed_limit(reader->base.file->feed, reader->range.end);
 	if (reader->lines_before == COPY_LINE_UNKNOWN)
 		return psprintf("%s after byte %lld", words, (long long) offset);
 	line += reader->lines_before;
@@ -567,6 +573,7 @@ reader_open(OpenFile *file, const FileColumns *columns,
 	reader->awaits_header = layout->header_matches;
 
 	options.dialect = &reader->layout.dialect;
+	options.json_fields = reader->layout.json;
 	options.kernel = setting_kernel();
 	options.columns = reader->base.columns.specs;
 	options.ncolumns = reader->base.columns.ncolumns;

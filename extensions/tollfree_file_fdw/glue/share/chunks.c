@@ -381,7 +381,8 @@ chunks_check_end(const RangeSource *source)
 	ParallelShare *share = (ParallelShare *) source;
 	ParallelFile *shared = share->file;
 
-	if (!shared->is_whole &&
+	/* Lines of JSON do not end before the file does. */
+	if (!shared->is_whole && source->file->feed == NULL &&
 		pg_atomic_read_u32(&shared->last) != share->chunk &&
 		copy_position(source->file) <
 		source_text_end(filescan_source(source->reader->scan)))
