@@ -28,9 +28,12 @@ COPIES = 20
 NEWEST_WITH_ERRORS_IGNORED = 18
 """From which major on file_fdw has `on_error`."""
 
-OBJECTS = f"""
+FILES = f"""
 CREATE EXTENSION {OUR_FILE_WRAPPER} CASCADE;
 CREATE SERVER files FOREIGN DATA WRAPPER {OUR_FILE_WRAPPER};
+"""
+OBJECTS = f"""
+{FILES}
 CREATE TABLE lines (number int, line text);
 CREATE FUNCTION is_object(line text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
@@ -272,6 +275,29 @@ def test_values_are_those_of_json_populate_record(world: World) -> None:
                 found = world.ask(query.format(table="t"), settings)
                 assert found == expected, f"case {number}: {query}; {settings}"
     assert 0 < errors < CASES / 2
+
+
+def test_a_server_of_another_encoding_converts_what_it_reads(
+    pg_instance: Cluster, world: World
+) -> None:
+    """Keys, texts and escapes; what has no such character is an error."""
+    lines = ['{"n\u00e9": "\u00e9"}', r'{"n\u00e9": "\u00e9x"}', '{"n\u00e9": null, "\u00e9": 1}']
+    world.write("latin1.jsonl", lines)
+    world.write("euro.jsonl", [r'{"n\u00e9": "\u20ac"}'])
+    world.connection.execute("CREATE DATABASE latin1 ENCODING latin1 LOCALE 'C' TEMPLATE template0")
+    with pg_instance.connect("latin1") as connection:
+        connection.execute(FILES)
+        for name in ("latin1", "euro"):
+            connection.execute(
+                f"CREATE FOREIGN TABLE {name} (\"n\u00e9\" text, rest text OPTIONS (rest 'true'))"
+                f" SERVER files OPTIONS (filename '{world.folder}/{name}.jsonl', format 'jsonl')"
+            )
+        rows = connection.execute(
+            'SELECT "n\u00e9", length("n\u00e9"), rest FROM latin1'
+        ).fetchall()
+        assert rows == [("\u00e9", 1, "{}"), ("\u00e9x", 2, "{}"), (None, None, '{"\u00e9": 1}')]
+        with pytest.raises(psycopg.errors.UntranslatableCharacter):
+            connection.execute("SELECT * FROM euro")
 
 
 PIECES = (

@@ -269,7 +269,7 @@ json_find_member(JsonReader *reader, int node, const unsigned char *key,
 {
 	JsonFault	fault;
 
-	if (memchr(key, '\\', length) == NULL)
+	if ((reader->seen & JSON_SEEN_ESCAPE) == 0 || memchr(key, '\\', length) == NULL)
 		return json_paths_member(&reader->paths, node, key, length);
 	while (reader->key_room < length)
 		if (!json_grow(reader, (void **) &reader->key, 1, &reader->key_room,

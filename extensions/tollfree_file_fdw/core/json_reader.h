@@ -127,6 +127,14 @@ extern size_t json_field_room(const JsonReader *reader, int field);
 extern size_t json_field_write(const JsonReader *reader, int field,
 							   unsigned char *to, JsonFault *fault);
 
+/* Returns the length of a byte order mark that a file of these bytes begins with. */
+static inline size_t
+json_mark_length(const unsigned char *bytes, size_t length)
+{
+	return length >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB &&
+		bytes[2] == 0xBF ? 3 : 0;
+}
+
 /* A few words about a fault, such as "an invalid escape". */
 extern const char *json_fault_words(JsonFault fault);
 

@@ -233,7 +233,11 @@ static bool
 json_take_line(FileScan *scan, const JsonLine *line, JsonFinds *finds)
 {
 	JsonRecords *json = scan->json;
-	JsonFault	fault = json_reader_read(&json->reader, line->bytes, line->length);
+	int64_t		offset = scan->window.offset + (int64_t) scan->window.begin +
+		(int64_t) finds->length;
+	size_t		mark = offset == 0 ? json_mark_length(line->bytes, line->length) : 0;
+	JsonFault	fault = json_reader_read(&json->reader, line->bytes + mark,
+										 line->length - mark);
 
 	if (fault == JSON_SOUND)
 		finds->reason = json_add_record(scan, finds->nrecords, line,

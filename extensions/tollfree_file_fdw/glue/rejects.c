@@ -15,6 +15,7 @@
 #include "access/table.h"
 #include "fmgr.h"
 #include "funcapi.h"
+#include "mb/pg_wchar.h"
 #include "miscadmin.h"
 #include "utils/builtins.h"
 #include "utils/memutils.h"
@@ -119,9 +120,10 @@ put_reject(ReturnSetInfo *result, const OpenFile *file, const Reject *reject)
 
 	if (file->feed != NULL)
 	{
-		text = json_feed_last(file->feed)->line;
+		const JsonReject *last = json_feed_last(file->feed);
 
-		length = json_feed_last(file->feed)->length;
+		text = pg_any_to_server(last->line, last->length, PG_UTF8);
+		length = text == last->line ? last->length : strlen(text);
 	}
 	values[0] = CStringGetTextDatum(file->filename);
 	values[1] = Int64GetDatum((int64) copy->cur_lineno);

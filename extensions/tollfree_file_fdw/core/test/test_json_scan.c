@@ -356,6 +356,31 @@ test_odd_lines(void)
 	show_free(&got);
 }
 
+static void
+check_file(const char *text, const char *expected, const char *what)
+{
+	static Bytes json;
+	Shown		got = {0};
+
+	json.length = 0;
+	put(&json, text);
+	show_whole(&got, &json_dialect, &json, &scalar_kernel, 0);
+	if (!TEST_OK(strcmp(got.line, expected) == 0, "%s", what))
+		printf("# got %s\n", got.line);
+	show_free(&got);
+}
+
+/* A byte order mark is passed over, at the beginning of a file only. */
+static void
+test_mark(void)
+{
+	check_file("\xEF\xBB\xBF{\"id\": 1}\n{\"id\": 2}", "1:1|NULL|NULL|NULL 2:2|NULL|NULL|NULL end",
+			   "a mark");
+	check_file("\xEF\xBB\xBF\n{\"id\": 1}\n", "2:1|NULL|NULL|NULL end", "a mark alone on a line");
+	check_file("\xEF\xBB\xBF", "end", "nothing but a mark");
+	check_file("\n\xEF\xBB\xBF{\"id\": 1}\n", "handover 8 at 1 line 1", "a mark in the second line");
+}
+
 /* Whatever request for memory fails, that is said and all of it is given back. */
 static void
 test_no_memory(void)
@@ -400,6 +425,7 @@ main(void)
 {
 	test_rows();
 	test_odd_lines();
+	test_mark();
 	test_no_memory();
 	return test_done();
 }

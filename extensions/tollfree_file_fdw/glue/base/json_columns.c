@@ -17,6 +17,7 @@
 #include "commands/defrem.h"
 #include "foreign/foreign.h"
 #include "lib/stringinfo.h"
+#include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 #include "utils/lsyscache.h"
 
@@ -129,8 +130,9 @@ describe_column(Form_pg_attribute attribute, List *options)
 				 errhint("Give it the type jsonb.")));
 	if (path == NULL)
 		path = field.is_rest ? "" : default_path(NameStr(attribute->attname));
-	field.path = path;
-	field.path_length = strlen(path);
+	/* Keys are compared as they are in the file. */
+	field.path = pg_server_to_any(path, strlen(path), PG_UTF8);
+	field.path_length = strlen(field.path);
 	return field;
 }
 

@@ -149,6 +149,7 @@ static bool
 next_line(JsonFeed *feed, TextReader read, void *file)
 {
 	size_t		searched = 0;
+	size_t		mark = 0;
 	const char *end = NULL;
 
 	if (json_feed_position(feed) >= feed->limit)
@@ -170,7 +171,12 @@ next_line(JsonFeed *feed, TextReader read, void *file)
 			.length = end == NULL ? searched :
 			(size_t) (end - feed->raw) - feed->raw_begin
 	};
+	if (json_feed_position(feed) == 0)
+		mark = json_mark_length((const unsigned char *) feed->last.line,
+								feed->last.length);
 	feed->raw_begin += feed->last.length + (end != NULL);
+	feed->last.line += mark;
+	feed->last.length -= mark;
 	return end != NULL || feed->last.length > 0;
 }
 

@@ -33,6 +33,12 @@ RESET tollfree_file_fdw.debug_require;
 SELECT put_lines(text E'{"a/b~c": "1", "": 2, "t": 1e2, "j": "x\\u0000", "u": [ ]}\n', :'file');
 CREATE FOREIGN TABLE places ("a/b~c" int, empty int OPTIONS (path '/'), again int OPTIONS (path '/a~1b~0c'), t text, j json, u text, line json OPTIONS (path '')) SERVER ours OPTIONS (filename :'file', format 'jsonl');
 SELECT * FROM places;
+-- A byte order mark
+SELECT put_lines(text E'\uFEFF{"a/b~c": 3}\n', :'file');
+SELECT "a/b~c" FROM places;
+SET tollfree_file_fdw.fast_scan = off;
+SELECT "a/b~c" FROM places;
+RESET tollfree_file_fdw.fast_scan;
 -- Lines that are no records, where they are due
 SELECT put_lines(text E'{"id": 1}\n{"id": 2}\n\n[3]\n', :'file');
 SELECT id FROM lines LIMIT 2;
