@@ -38,6 +38,8 @@ typedef struct SniffColumn
 	unsigned int nulls;			/* bits of the strings that occur */
 	const unsigned char *name;	/* in the header, perhaps with quotes doubled */
 	size_t		name_length;	/* bytes */
+	bool		is_json;		/* JSON Lines: is it an object or array
+								 * anywhere? */
 } SniffColumn;
 
 /* What was found. */
@@ -58,6 +60,9 @@ typedef struct Sniff
 	uint64_t	nshort;			/* of them with fewer fields than there are
 								 * columns */
 	uint64_t	nlong;			/* or more */
+	uint64_t	nbroken;		/* JSON Lines: lines that are no object */
+	bool		has_more_columns;	/* JSON Lines: there are more members than
+									 * a table can have columns */
 	double		agreement;		/* part of the beginning's records that have
 								 * as many */
 	size_t		ncolumns;

@@ -7,12 +7,17 @@
 #include "mb/pg_wchar.h"
 #include "utils/builtins.h"
 
+#include "base/allocate.h"
 #include "base/compat.h"
+#include "base/json_columns.h"
+#include "base/options.h"
+#include "core/json_sniff.h"
+#include "core/json_string.h"
 #include "guess.h"
 
 /* Suffixes of text files, that a table's name does not have */
 static const char *const suffixes[] = {
-	".csv", ".tsv", ".tab", ".psv", ".tbl", ".txt", ".dat"
+	".csv", ".tsv", ".tab", ".psv", ".tbl", ".txt", ".dat", ".jsonl", ".ndjson"
 };
 
 static const char *const types[] = {
@@ -87,6 +92,19 @@ read_name(const Guess *guess, const SniffColumn *column)
 	return name;
 }
 
+/* A member's key, in the server's encoding. */
+static char *
+read_key(const SniffColumn *column)
+{
+	char	   *key = palloc(column->name_length + 1);
+	JsonFault	fault;
+	size_t		length = json_string_decode(column->name, column->name_length,
+											(unsigned char *) key, &fault);
+
+	key[length] = '\0';
+	return pg_any_to_server(key, length, PG_UTF8);
+}
+
 /* Is a name one of the first columns' already? */
 static bool
 is_taken(const Guess *guess, const char *name, int count)
@@ -99,6 +117,21 @@ is_taken(const Guess *guess, const char *name, int count)
 	return false;
 }
 
+/* The name that a column has in the file; an empty one if it has none. */
+static char *
+found_name(const Guess *guess, int column)
+{
+	const SniffColumn *found = &guess->sniff.columns[column];
+	char	   *name;
+
+	if (guess->sniff.format != FILE_FORMAT_JSON_LINES)
+		return guess->sniff.has_header ? read_name(guess, found) : "";
+	name = read_key(found);
+	if (strlen(name) >= NAMEDATALEN)
+		name[pg_mbcliplen(name, strlen(name), NAMEDATALEN - 1)] = '\0';
+	return name;
+}
+
 /* Names the columns. */
 static void
 name_columns(Guess *guess)
@@ -106,13 +139,43 @@ name_columns(Guess *guess)
 	guess->names = palloc(sizeof(char *) * guess->sniff.ncolumns);
 	for (int i = 0; i < guess->sniff.ncolumns; i++)
 	{
-		char	   *name = guess->sniff.has_header ?
-			read_name(guess, &guess->sniff.columns[i]) : "";
+		char	   *name = found_name(guess, i);
 
 		if (*name == '\0' || is_taken(guess, name, i))
 			name = psprintf("column_%d", i + 1);
 		guess->names[i] = name;
 	}
+}
+
+/* Finds the members of lines of JSON; false if the pieces are of another file. */
+static bool
+find_members(Guess *guess, const SniffPiece *pieces, int npieces)
+{
+	Allocator	allocator = memory_allocator(CurrentMemoryContext);
+
+	if (!json_sniff_pieces(&guess->sniff, pieces, npieces, &allocator))
+		return false;
+	if (guess->sniff.has_more_columns)
+		ereport(ERROR,
+				(errcode(ERRCODE_TOO_MANY_COLUMNS),
+				 errmsg("objects of file \"%s\" have more members than a table can have columns",
+						guess->path),
+				 errhint("Create a table with a column of type jsonb and the option path ''.")));
+	name_columns(guess);
+	return true;
+}
+
+/* Adds what another file has, both of JSON Lines. */
+void
+guess_join_members(Guess *guess, const Guess *other)
+{
+	SniffPiece	pieces[2 * SAMPLE_PIECES];
+	int			n = guess->sample.npieces;
+
+	memcpy(pieces, guess->sample.pieces, n * sizeof(SniffPiece));
+	memcpy(pieces + n, other->sample.pieces,
+		   other->sample.npieces * sizeof(SniffPiece));
+	(void) find_members(guess, pieces, n + other->sample.npieces);
 }
 
 /* Guesses what a file has; ERROR if it has no records, or cannot be read. */
@@ -124,6 +187,8 @@ guess_file(const char *path)
 	guess->path = path;
 	guess->sample = sample_read(path);
 	find_encoding(guess);
+	if (find_members(guess, guess->sample.pieces, guess->sample.npieces))
+		return guess;
 	if (!sniff_pieces(&guess->sniff, guess->sample.pieces, guess->sample.npieces))
 		ereport(ERROR,
 				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
@@ -142,7 +207,9 @@ guess_file(const char *path)
 const char *
 guess_type(const Guess *guess, int column)
 {
-	return types[guess->sniff.columns[column].kind];
+	const SniffColumn *found = &guess->sniff.columns[column];
+
+	return found->is_json ? "jsonb" : types[found->kind];
 }
 
 /* Appends an option. */
@@ -161,6 +228,24 @@ add_character(StringInfo text, const char *name, char value)
 	add_option(text, name, string);
 }
 
+/* Appends a column; of lines of JSON, with its path if that is not its name. */
+static void
+add_column(StringInfo text, const Guess *guess, int column)
+{
+	const char *name = guess->names[column];
+
+	appendStringInfo(text, "%s%s %s", column == 0 ? "" : ", ",
+					 quote_identifier(name), guess_type(guess, column));
+	if (guess->sniff.format == FILE_FORMAT_JSON_LINES)
+	{
+		const char *key = read_key(&guess->sniff.columns[column]);
+
+		if (strcmp(name, key) != 0)
+			appendStringInfo(text, " OPTIONS (path %s)",
+							 quote_literal_cstr(json_default_path(key)));
+	}
+}
+
 /* Appends the options about the format. */
 static void
 add_format(StringInfo text, const Guess *guess)
@@ -168,6 +253,11 @@ add_format(StringInfo text, const Guess *guess)
 	const Sniff *sniff = &guess->sniff;
 	bool		is_csv = sniff->format == FILE_FORMAT_CSV;
 
+	if (sniff->format == FILE_FORMAT_JSON_LINES)
+	{
+		add_option(text, "format", FORMAT_JSON_LINES);
+		return;
+	}
 	add_option(text, "format", is_csv ? "csv" : "text");
 	if (sniff->delimiter != (is_csv ? ',' : '\t'))
 		add_character(text, "delimiter", sniff->delimiter);
@@ -188,6 +278,9 @@ add_records(StringInfo text, const Guess *guess)
 {
 	const Sniff *sniff = &guess->sniff;
 
+	/* Lines of JSON need none. */
+	if (sniff->format == FILE_FORMAT_JSON_LINES)
+		return;
 	if (guess->sample.has_mark)
 		add_option(text, "byte_order_mark", "skip");
 	if (sniff->skip_lines > 0)
@@ -215,8 +308,7 @@ guess_statement(const Guess *guess, const char *table, const char *server,
 	initStringInfo(&sql);
 	appendStringInfo(&sql, "CREATE FOREIGN TABLE %s (", quote_identifier(table));
 	for (int i = 0; i < guess->sniff.ncolumns; i++)
-		appendStringInfo(&sql, "%s%s %s", i == 0 ? "" : ", ",
-						 quote_identifier(guess->names[i]), guess_type(guess, i));
+		add_column(&sql, guess, i);
 	appendStringInfo(&sql, ")\nSERVER %s OPTIONS (%s %s", quote_identifier(server),
 					 pattern == NULL ? "filename" : "filenames",
 					 quote_literal_cstr(pattern == NULL ? guess->path : pattern));

@@ -18,6 +18,7 @@ typedef struct Guess
 } Guess;
 
 extern Guess *guess_file(const char *path);
+extern void guess_join_members(Guess *guess, const Guess *other);
 extern const char *guess_type(const Guess *guess, int column);
 extern char *guess_statement(const Guess *guess, const char *table, const char *server,
 							 const char *pattern);

@@ -26,6 +26,7 @@
 
 #include "base/compat.h"
 #include "base/compat_export.h"
+#include "base/options.h"
 #include "base/paths.h"
 #include "guess.h"
 #include "import.h"
@@ -112,6 +113,12 @@ check_same(const Guess *guess, const Guess *other)
 static void
 join_guess(Guess *guess, const Guess *other)
 {
+	if (guess->sniff.format == FILE_FORMAT_JSON_LINES &&
+		other->sniff.format == FILE_FORMAT_JSON_LINES)
+	{
+		guess_join_members(guess, other);
+		return;
+	}
 	check_same(guess, other);
 	for (int i = 0; i < guess->sniff.ncolumns; i++)
 		guess->sniff.columns[i].kind =
@@ -199,6 +206,13 @@ put_format(ReturnSetInfo *result, const Guess *guess)
 		guess->is_ascii ? "no byte is above 127" :
 		guess->encoding == PG_UTF8 ? "all its characters are valid" :
 		"it is no valid UTF-8");
+	if (sniff->format == FILE_FORMAT_JSON_LINES)
+	{
+		put(result, "format", FORMAT_JSON_LINES, "the first line is a JSON object");
+		put_count(result, "other lines", "no rows", sniff->nbroken,
+				  "lines that are no JSON object");
+		return;
+	}
 	if (guess->sample.has_mark)
 		put(result, "byte_order_mark", "skip", "the file begins with one");
 	put(result, "format", sniff->format == FILE_FORMAT_CSV ? "csv" : "text",
@@ -218,6 +232,8 @@ put_irregular(ReturnSetInfo *result, const Guess *guess)
 {
 	const Sniff *sniff = &guess->sniff;
 
+	if (sniff->format == FILE_FORMAT_JSON_LINES)
+		return;
 	put_count(result, "skip_lines", psprintf(INT64_FORMAT, sniff->skip_lines),
 			  sniff->skip_lines, "lines before the first record");
 	put_count(result, "comment", "#", sniff->ncomments, "lines that begin with it");
@@ -244,7 +260,8 @@ tollfree_file_fdw_sniff(PG_FUNCTION_ARGS)
 	for (int i = 0; i < guess->sniff.ncolumns; i++)
 		put(result, psprintf("column %s", quote_identifier(guess->names[i])),
 			guess_type(guess, i),
-			guess->sniff.columns[i].kind == KIND_NONE ? "it has no values" : NULL);
+			guess->sniff.columns[i].kind == KIND_NONE &&
+			!guess->sniff.columns[i].is_json ? "it has no values" : NULL);
 	put(result, "statement",
 		guess_statement(guess, guess_table_name(path), server, NULL),
 		guess->sample.is_whole ? "all of the file was read" :

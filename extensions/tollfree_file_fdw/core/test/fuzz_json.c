@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "core/json_records.h"
+#include "core/json_sniff.h"
 #include "core/simd/kernels.h"
 #include "core/test/file.h"
 #include "core/test/memory.h"
@@ -96,6 +97,24 @@ read_line(const uint8_t *data, size_t size)
 		abort();
 }
 
+/* What is found in it is named in it. */
+static void
+look(const uint8_t *data, size_t size)
+{
+	static Sniff sniff;
+	const SniffPiece piece = {data, size, true};
+	TestMemory	memory;
+	Allocator	allocator = test_memory_allocator(&memory);
+
+	if (json_sniff_pieces(&sniff, &piece, 1, &allocator))
+		for (size_t i = 0; i < sniff.ncolumns; i++)
+			if (sniff.columns[i].name < data ||
+				sniff.columns[i].name + sniff.columns[i].name_length > data + size)
+				abort();
+	if (memory.held != 0)
+		abort();
+}
+
 int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
@@ -108,6 +127,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	encoding = (data[0] & 1) != 0 ? FILE_ENCODING_UTF8 : FILE_ENCODING_ASCII;
 	read_line(data + 1, size - 1);
+	look(data + 1, size - 1);
 	fd = test_file(data + 1, size - 1);
 	scan(&expected, fd, encoding, &scalar_kernel, (size_t) 64 << 10);
 	scan(&got, fd, encoding, kernel_find("auto"), SCAN_BLOCK_MIN + data[0]);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "core/json_reader.h"
+#include "core/json_sniff.h"
 #include "core/test/memory.h"
 #include "core/test/tap.h"
 
@@ -227,6 +228,57 @@ test_paths(void)
 	TEST_OK(!json_path_is_valid("/a~2", 4), "another escape");
 }
 
+typedef struct SniffCase
+{
+	const char *file;
+	const char *expected;		/* names and kinds; NULL: no such file */
+} SniffCase;
+
+static const SniffCase sniffed[] = {
+	{"{\"a\": 1, \"b\": \"x\"}\n{\"b\": null, \"c\": [1], \"a\": 3000000000}\n", "a:3 b:9 c:json"},
+	{"\n \r\n{\"a\": true}", "a:1"},
+	{"{\"a\": \"1\", \"b\": 1, \"c\": \"2026-01-31\", \"d\": null}\n{\"b\": 1.5}\n", "a:9 b:4 c:5 d:0"},
+	{"{\"a\": {}}\n{\"a\": 1}\n[1]\n", "a:json"},
+	{"{\"\\ud800\": 1, \"a\": \"\"}\n", "a:9"},
+	{"[1]\n{\"a\": 1}\n", NULL},
+	{"a,b\n{\"a\": 1}\n", NULL},
+	{"{}\n", NULL},
+	{"", NULL}
+};
+
+static void
+test_sniff(void)
+{
+	for (size_t i = 0; i < sizeof(sniffed) / sizeof(sniffed[0]); i++)
+	{
+		static Sniff sniff;
+		const SniffCase *test = &sniffed[i];
+		const SniffPiece piece = {(const unsigned char *) test->file,
+		strlen(test->file), true};
+		TestMemory	memory;
+		Allocator	allocator = test_memory_allocator(&memory);
+		char		found[RESULT_SIZE] = "";
+		bool		is_json = json_sniff_pieces(&sniff, &piece, 1, &allocator);
+
+		for (size_t j = 0; is_json && j < sniff.ncolumns; j++)
+		{
+			const SniffColumn *column = &sniff.columns[j];
+
+			sprintf(found + strlen(found), "%s%.*s:", j == 0 ? "" : " ",
+					(int) column->name_length, column->name);
+			if (column->is_json)
+				strcat(found, "json");
+			else
+				sprintf(found + strlen(found), "%d", (int) column->kind);
+		}
+		if (!TEST_OK(is_json == (test->expected != NULL) &&
+					 (!is_json || strcmp(found, test->expected) == 0),
+					 "members of file %d", (int) i))
+			printf("# got %s\n", found);
+		TEST_EQUAL(memory.held, 0, "all memory is given back");
+	}
+}
+
 /*
  * A second reader, one function for each rule of the grammar.  Returns where the value
  * ends, or NULL.
@@ -400,6 +452,7 @@ main(void)
 	test_depth();
 	test_no_memory();
 	test_paths();
+	test_sniff();
 	test_random_lines();
 	return test_done();
 }

@@ -69,8 +69,8 @@ json_column_refuse(Form_pg_attribute attribute, List *options)
 }
 
 /* The path of the member of a column's name. */
-static const char *
-default_path(const char *column)
+const char *
+json_default_path(const char *column)
 {
 	StringInfoData path;
 
@@ -129,7 +129,7 @@ describe_column(Form_pg_attribute attribute, List *options)
 						format_type_be(attribute->atttypid), OPTION_REST),
 				 errhint("Give it the type jsonb.")));
 	if (path == NULL)
-		path = field.is_rest ? "" : default_path(NameStr(attribute->attname));
+		path = field.is_rest ? "" : json_default_path(NameStr(attribute->attname));
 	/* Keys are compared as they are in the file. */
 	field.path = pg_server_to_any(path, strlen(path), PG_UTF8);
 	field.path_length = strlen(field.path);

@@ -17,6 +17,7 @@
 
 extern bool json_option_is(const char *name);
 extern void json_option_check(const char *name, const char *value);
+extern const char *json_default_path(const char *column);
 extern void json_column_refuse(Form_pg_attribute attribute, List *options);
 extern JsonField *json_columns_read(Oid relid, TupleDesc desc,
 									const Bitmapset *computed);

@@ -116,6 +116,17 @@ SELECT * FROM shown_plan('SELECT sum(id) FROM one WHERE n > 1');
 SELECT put_lines((SELECT string_agg(format(E'{"id": %s, "name": "%s"}\n', i, CASE i WHEN 1500 THEN '\u0000' ELSE repeat('x', 50) END), '') FROM generate_series(1, 3000) i), :'one');
 SELECT count(*), sum(id) FROM one;
 SELECT state, message, context FROM fails('SELECT count(name) FROM one');
+-- What is found in files
+SELECT put_lines(text E'{"id": 1, "user": {"n": 1}, "at": "2026-01-31T12:00:00Z", "zip": "012"}\n\n[3]\n', :'one');
+SELECT put_lines(text E'{"v": 1.50, "id": 3000000000, "": true}\n', :'folder' || '/1.jsonl');
+SELECT property, regexp_replace(found, '''/[^'']*/', '''.../') AS found, reason FROM tollfree_file_fdw_sniff(:'one', 'ours');
+\set all :folder '/*'
+CREATE SCHEMA json_raw;
+IMPORT FOREIGN SCHEMA :"all" FROM SERVER ours INTO json_raw;
+SELECT attname, format_type(atttypid, atttypmod) AS type, attfdwoptions FROM pg_attribute WHERE attrelid = 'json_raw.lines'::regclass AND attnum > 0 ORDER BY attnum;
+SELECT put_lines(text E'{"id": 1}\n', :'one');
+SELECT * FROM json_raw.lines ORDER BY id DESC LIMIT 1;
+DROP SCHEMA json_raw CASCADE;
 -- It is no option of file_fdw.
 CREATE SERVER of_lines FOREIGN DATA WRAPPER tollfree_file_fdw;
 CREATE FOREIGN TABLE not_stock (id int) SERVER of_lines OPTIONS (filename :'one', format 'jsonl');
