@@ -10,9 +10,11 @@ WITHOUT ?=
 LIBRARY_NAMES := $(foreach name,libisal zlib libzstd liblz4 liblzma,$(if \
 	$(filter $(name),$(WITHOUT)),,$(shell $(PKG_CONFIG) --exists $(name) 2>/dev/null && echo $(name))))
 HASH := \#
-HAVE_BZLIB := $(if $(filter bzip2,$(WITHOUT)),,$(shell printf '%s\n' '$(HASH)include <stdio.h>' \
-	'$(HASH)include <bzlib.h>' 'int main(void) { return BZ2_bzlibVersion() == 0; }' | \
-	$(CC) -x c -o /dev/null - -lbz2 2>/dev/null && echo yes))
+# A linker that root runs may change the rights of /dev/null.
+HAVE_BZLIB := $(if $(filter bzip2,$(WITHOUT)),,$(shell out=$$(mktemp); printf '%s\n' \
+	'$(HASH)include <stdio.h>' '$(HASH)include <bzlib.h>' \
+	'int main(void) { return BZ2_bzlibVersion() == 0; }' | \
+	$(CC) -x c -o "$$out" - -lbz2 2>/dev/null && echo yes; rm -f "$$out"))
 
 # ISA-L reads gzip some four times as fast as zlib.
 LIBRARY_USED := $(if $(filter libisal,$(LIBRARY_NAMES)),$(filter-out zlib,$(LIBRARY_NAMES)),$(LIBRARY_NAMES))
