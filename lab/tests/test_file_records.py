@@ -67,7 +67,7 @@ def compare(
     only: int | None = config.getoption("--filediff-case")
     checker = Checker(world, KNOWN)
     for number in numbers if only is None else (only,):
-        difference = checker.check(draw_case(seed, number, world.major, world.codecs))
+        difference = checker.check(draw_case(seed, number, world.codecs))
         if difference:
             pytest.fail(explanation(checker, difference, seed, number), pytrace=False)
     tally = checker.tally
@@ -156,7 +156,7 @@ def test_random_cases_find_a_lost_line(world: RecordWorld) -> None:
     checker = Checker(world, KNOWN)
     found = 0
     for number in range(40):
-        case = draw_case(1, number, world.major, ("none",))
+        case = draw_case(1, number, ("none",))
         files = tuple(
             replace(file, text=file.text.partition(b"\n")[2]) for file in case.table.files
         )
@@ -248,13 +248,13 @@ def test_a_long_text_is_compressed_in_two_members(
 
 
 def test_a_case_depends_on_its_numbers_alone() -> None:
-    assert draw_case(1, 7, NEWEST, ("gzip",)) == draw_case(1, 7, NEWEST, ("gzip",))
-    assert draw_case(1, 7, NEWEST, ("gzip",)) != draw_case(1, 8, NEWEST, ("gzip",))
-    assert draw_case(1, 7, NEWEST, ("gzip",)) != draw_case(2, 7, NEWEST, ("gzip",))
+    assert draw_case(1, 7, ("gzip",)) == draw_case(1, 7, ("gzip",))
+    assert draw_case(1, 7, ("gzip",)) != draw_case(1, 8, ("gzip",))
+    assert draw_case(1, 7, ("gzip",)) != draw_case(2, 7, ("gzip",))
 
 
 def test_every_option_is_drawn() -> None:
-    tables = [draw_case(1, number, NEWEST, tuple(PACKERS)).table for number in range(600)]
+    tables = [draw_case(1, number, tuple(PACKERS)).table for number in range(600)]
     options = {name for table in tables for name in table.rules.options()}
     assert options >= {
         *("byte_order_mark", "skip_lines", "comment", "blank_lines", "missing_fields"),
@@ -264,9 +264,3 @@ def test_every_option_is_drawn() -> None:
     assert {column.source for table in tables for column in table.columns} == {
         *("", "file", "line", "path")
     }
-
-
-def test_older_servers_are_given_no_newer_options() -> None:
-    newer = {"on_error", "reject_limit", "log_verbosity"}
-    for number in range(200):
-        assert not newer & set(draw_case(1, number, 17, ("none",)).table.rules.options())

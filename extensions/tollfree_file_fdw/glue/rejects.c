@@ -5,8 +5,7 @@
  * What on_error 'ignore' leaves out is told of in a NOTICE, by the values at most.
  * Here all of a file is read by COPY's parser, value by value, and each record is
  * returned that it would leave out, or for which it would raise an error: with its
- * file, its line, its text and the first reason.  The table need not have that option,
- * and so it works before PostgreSQL 17, too.
+ * file, its line, its text and the first reason.  The table need not have that option.
  *
  * A file whose records cannot be told apart is an error here, too.
  */
@@ -28,6 +27,7 @@
 #include "read/copy.h"
 #include "read/header.h"
 #include "read/json_feed.h"
+#include "read/values.h"
 #include "readable.h"
 
 /* Columns of tollfree_file_fdw_rejects */
@@ -42,18 +42,19 @@ typedef struct Reject
 	const char *reason;
 } Reject;
 
-/* The string of a field as its column takes it; NULL for null. */
-static char *
-take_field(const CopyFromStateData *copy, int i, char *field)
+/* Why the input function of an attribute refuses a field; NULL if it does not. */
+static const char *
+find_refusal(CopyFromState copy, int i, char *field, int32 typmod)
 {
-	const CopyFormatOptions *options = &copy->opts;
+	CompatInput input = {
+		.attribute = i,
+		.string = values_take_field(copy, i, field),
+		.typmod = typmod,
+		.wants_reason = true
+	};
+	Datum		value;
 
-	if (!compat_is_csv(options))
-		return field;
-	if (field == NULL)
-		return options->force_notnull_flags[i] ? options->null_print : NULL;
-	return options->force_null_flags[i] && strcmp(field, options->null_print) == 0 ?
-		NULL : field;
+	return compat_input_value(copy, &input, &value) ? NULL : input.reason;
 }
 
 /* Is a line of JSON a record?  Else says why not. */
@@ -95,9 +96,8 @@ is_row(const OpenFile *file, char **fields, int nfields, Reject *reject)
 			return false;
 		}
 		if (!compat_take_default(copy, i))
-			reject->reason = compat_input_refusal(copy, i,
-												  take_field(copy, i, fields[field]),
-												  attribute->atttypmod);
+			reject->reason = find_refusal(copy, i, fields[field],
+										  attribute->atttypmod);
 		if (reject->reason != NULL)
 			return false;
 		field++;

@@ -20,8 +20,6 @@ DELIMITERS = {"csv": (",", ";", "|", "\t"), "text": ("\t", ",", ";", "|", ":")}
 LOCATIONS = ("case/", "case", "case/*", "{case/*,none*/*,case/data-*}")
 PARTED_LOCATIONS = ("case/**", "case/part=*/*", "case/*/data-*")
 FILES_MAX = 4
-ERRORS_MAJOR = 18
-"""The first in which file_fdw skips rows."""
 
 
 @dataclass(frozen=True)
@@ -34,11 +32,11 @@ class Case:
     questions: tuple[Question, ...]
 
 
-def draw_case(seed: int, number: int, major: int, codecs: Sequence[str]) -> Case:
-    """Draw the case of these numbers for servers of that major version, whose wrapper can read
-    files of these compressions; the same on every machine."""
+def draw_case(seed: int, number: int, codecs: Sequence[str]) -> Case:
+    """Draw the case of these numbers for a wrapper that can read files of these compressions; the
+    same on every machine."""
     rng = random.Random(f"{seed}:{number}:records")
-    rules = draw_rules(rng, major)
+    rules = draw_rules(rng)
     columns = _draw_columns(rng, rules)
     table = Table(columns, rules, ())
     if rules.by_name or rng.random() < 0.35:
@@ -49,7 +47,7 @@ def draw_case(seed: int, number: int, major: int, codecs: Sequence[str]) -> Case
     return Case(table, decoys, draw_questions(rng, table))
 
 
-def draw_rules(rng: random.Random, major: int) -> Rules:
+def draw_rules(rng: random.Random) -> Rules:
     """Draw what a table says of its files, but for its columns."""
     layout = "csv" if rng.random() < 0.65 else "text"
     delimiter, null = ORDINARY[layout]
@@ -71,7 +69,7 @@ def draw_rules(rng: random.Random, major: int) -> Rules:
         rules = replace(rules, header="true")
     if rng.random() < 0.85:
         rules = _with_record_options(rng, rules)
-    return _with_error_options(rng, rules) if major >= ERRORS_MAJOR else rules
+    return _with_error_options(rng, rules)
 
 
 def _with_record_options(rng: random.Random, rules: Rules) -> Rules:

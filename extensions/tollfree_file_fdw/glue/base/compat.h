@@ -18,6 +18,7 @@
 #include "storage/buffile.h"
 #include "utils/acl.h"
 #include "utils/datetime.h"
+#include "utils/fmgroids.h"
 #include "utils/pg_locale.h"
 #include "utils/resowner.h"
 #if PG_VERSION_NUM >= 180000
@@ -240,188 +241,139 @@ compat_take_default(CopyFromState copy, int i)
 /* Does a line \\. end the data of a CSV file? */
 #define COMPAT_MARKER_IN_CSV (PG_VERSION_NUM < 180000)
 
-/*
- * Has the input function of an attribute, counted from 0, make a value, in COPY's way;
- * false if it has refused the string, NULL for null, and the table is to ignore that.
- */
-static inline bool
-compat_input_value(CopyFromState copy, int i, char *string, int32 typmod,
-				   Datum *value)
+/* What an input function has to say of a string. */
+typedef struct CompatInput
 {
-#if PG_VERSION_NUM >= 180000
-	if (copy->escontext != NULL)
-		return InputFunctionCallSafe(&copy->in_functions[i], string,
-									 copy->typioparams[i], typmod,
-									 (Node *) copy->escontext, value);
-#endif
-	*value = InputFunctionCall(&copy->in_functions[i], string,
-							   copy->typioparams[i], typmod);
-	return true;
+	int			attribute;		/* counted from 0 */
+	char	   *string;			/* NULL for null */
+	int32		typmod;
+	bool		wants_reason;	/* is the next to be set? */
+	const char *reason;			/* why the string is refused; may be NULL */
+} CompatInput;
+
+#if PG_VERSION_NUM < 160000
+/* Is it an error by which the input functions of 16 and later refuse a string? */
+static inline bool
+compat_is_refusal(int sqlstate)
+{
+	return ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_DATA_EXCEPTION ||
+		ERRCODE_TO_CATEGORY(sqlstate) == ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION ||
+		sqlstate == ERRCODE_PROGRAM_LIMIT_EXCEEDED;
 }
 
 /*
- * Why the input function of an attribute, counted from 0, refuses a string, NULL for
- * null; NULL if it does not.  Other errors than that are raised.  Before 16 functions
- * have no other way to say so than an error.
+ * Does an input function do nothing but allocate memory?  Then an error of it can be
+ * caught as it is: there is nothing else to give back.
  */
-static inline const char *
-compat_input_refusal(CopyFromState copy, int i, char *string, int32 typmod)
+static inline bool
+compat_input_is_plain(Oid function)
 {
-#if PG_VERSION_NUM >= 160000
-	ErrorSaveContext context = {T_ErrorSaveContext,.details_wanted = true};
-	Datum		value;
+	static const Oid plain[] = {
+		F_INT2IN, F_INT4IN, F_INT8IN, F_FLOAT4IN, F_FLOAT8IN, F_NUMERIC_IN,
+		F_BOOLIN, F_TEXTIN, F_BPCHARIN, F_VARCHARIN, F_NAMEIN, F_CHARIN, F_BYTEAIN,
+		F_DATE_IN, F_TIME_IN, F_TIMETZ_IN, F_TIMESTAMP_IN, F_TIMESTAMPTZ_IN,
+		F_INTERVAL_IN, F_UUID_IN, F_JSON_IN, F_JSONB_IN, F_INET_IN, F_CIDR_IN,
+		F_OIDIN, F_BIT_IN, F_VARBIT_IN
+	};
 
-	return InputFunctionCallSafe(&copy->in_functions[i], string,
-								 copy->typioparams[i], typmod, (Node *) &context,
-								 &value) ? NULL : context.error_data->message;
-#else
+	for (int i = 0; i < lengthof(plain); i++)
+	{
+		if (function == plain[i])
+			return true;
+	}
+	return false;
+}
+
+/* Raises an error of an input function again unless that refuses a string. */
+static inline void
+compat_check_refusal(ErrorData *error, bool is_undone)
+{
+	if (is_undone && compat_is_refusal(error->sqlerrcode))
+		return;
+	if (!is_undone && error->hint == NULL)
+		error->hint = "Set max_parallel_workers_per_gather to 0 to have a refused value leave out its row.";
+	ReThrowError(error);
+}
+
+/*
+ * Functions of 15 have no other way to refuse a string than an error.  One that may
+ * have taken more than memory is called in a subtransaction, which gives that back.
+ * While a query has workers PostgreSQL does not begin one: then the error is raised.
+ */
+static inline bool
+compat_input_value(CopyFromState copy, CompatInput *input, Datum *value)
+{
+	FmgrInfo   *function = &copy->in_functions[input->attribute];
 	MemoryContext memory = CurrentMemoryContext;
 	ResourceOwner owner = CurrentResourceOwner;
-	ErrorData  *error = NULL;
+	bool		is_plain = compat_input_is_plain(function->fn_oid);
+	bool		nests = !is_plain && !IsInParallelMode();
+	ErrorData  *volatile error = NULL;
 
-	BeginInternalSubTransaction(NULL);
+	if (nests)
+		BeginInternalSubTransaction(NULL);
 	MemoryContextSwitchTo(memory);
 	PG_TRY();
 	{
-		(void) InputFunctionCall(&copy->in_functions[i], string,
-								 copy->typioparams[i], typmod);
-		ReleaseCurrentSubTransaction();
+		*value = InputFunctionCall(function, input->string,
+								   copy->typioparams[input->attribute],
+								   input->typmod);
+		if (nests)
+			ReleaseCurrentSubTransaction();
 	}
 	PG_CATCH();
 	{
 		MemoryContextSwitchTo(memory);
 		error = CopyErrorData();
 		FlushErrorState();
-		RollbackAndReleaseCurrentSubTransaction();
+		if (nests)
+			RollbackAndReleaseCurrentSubTransaction();
 	}
 	PG_END_TRY();
 	MemoryContextSwitchTo(memory);
 	CurrentResourceOwner = owner;
-	if (error != NULL &&
-		ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_DATA_EXCEPTION &&
-		ERRCODE_TO_CATEGORY(error->sqlerrcode) != ERRCODE_INTEGRITY_CONSTRAINT_VIOLATION)
-		ReThrowError(error);
-	return error == NULL ? NULL : error->message;
-#endif
+	if (error != NULL)
+		compat_check_refusal(error, is_plain || nests);
+	input->reason = error == NULL ? NULL : error->message;
+	return error == NULL;
 }
-
+#else
 /*
- * Counts a row that is skipped for its value of COPY's present column, on that line;
- * says so if log_verbosity wants it.
- */
-static inline void
-compat_reject_row(CopyFromState copy, int64 line)
-{
-#if PG_VERSION_NUM >= 180000
-	copy->num_errors++;
-	if (copy->opts.log_verbosity != COPY_LOG_VERBOSITY_VERBOSE)
-		return;
-	copy->relname_only = true;
-	ereport(NOTICE,
-			copy->cur_attval == NULL ?
-			errmsg("skipping row due to data type incompatibility at line " INT64_FORMAT " for column \"%s\": null input",
-				   line, copy->cur_attname) :
-			errmsg("skipping row due to data type incompatibility at line " INT64_FORMAT " for column \"%s\": \"%s\"",
-				   line, copy->cur_attname,
-				   CopyLimitPrintoutLength(copy->cur_attval)));
-	copy->relname_only = false;
-#endif
-}
-
-/* Raises an ERROR if more rows have been skipped than may be. */
-static inline void
-compat_check_reject_limit(const CopyFromStateData *copy)
-{
-#if PG_VERSION_NUM >= 180000
-	if (copy->opts.reject_limit > 0 &&
-		copy->num_errors > copy->opts.reject_limit)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("skipped more than REJECT_LIMIT (%lld) rows due to data type incompatibility",
-						(long long) copy->opts.reject_limit)));
-#endif
-}
-
-/*
- * After a row was read: was it one to skip, since a value has no valid syntax
- * and the table is to ignore that?  Raises an ERROR beyond reject_limit.
+ * Has the input function of an attribute make a value of a string; false if it refuses
+ * the string.  Other errors than that are raised.
  */
 static inline bool
-compat_row_is_rejected(CopyFromState copy)
+compat_input_value(CopyFromState copy, CompatInput *input, Datum *value)
 {
-#if PG_VERSION_NUM >= 180000
-	if (copy->opts.on_error != COPY_ON_ERROR_IGNORE ||
-		!copy->escontext->error_occurred)
-		return false;
-	copy->escontext->error_occurred = false;
-	compat_check_reject_limit(copy);
-	return true;
-#else
+	ErrorSaveContext context = {
+		T_ErrorSaveContext,
+		.details_wanted = input->wants_reason
+	};
+
+	if (InputFunctionCallSafe(&copy->in_functions[input->attribute],
+							  input->string,
+							  copy->typioparams[input->attribute],
+							  input->typmod, (Node *) &context, value))
+		return true;
+	input->reason = input->wants_reason ? context.error_data->message : NULL;
 	return false;
-#endif
 }
+#endif
 
-/*
- * Counts a line that is left out since it is no record, if the table is to ignore that;
- * else false.  Raises an ERROR beyond reject_limit.
- */
-static inline bool
-compat_leave_out_line(CopyFromState copy, const char *reason)
+/* The expression that computes a column's default, for an attribute counted from 0. */
+static inline ExprState *
+compat_default_expression(const CopyFromStateData *copy, int i)
 {
-#if PG_VERSION_NUM >= 180000
-	if (copy->opts.on_error != COPY_ON_ERROR_IGNORE)
-		return false;
-	copy->num_errors++;
-	if (copy->opts.log_verbosity == COPY_LOG_VERBOSITY_VERBOSE)
-		ereport(NOTICE,
-				(errmsg("skipping line %llu, which is no record: %s",
-						(unsigned long long) copy->cur_lineno, reason)));
-	compat_check_reject_limit(copy);
-	return true;
+#if PG_VERSION_NUM >= 160000
+	return copy->defexprs[i];
 #else
-	return false;
+	for (int n = 0; n < copy->num_defaults; n++)
+	{
+		if (copy->defmap[n] == i)
+			return copy->defexprs[n];
+	}
+	return NULL;
 #endif
-}
-
-/* As file_fdw does for ANALYZE, which skips any number of rows. */
-static inline void
-compat_lift_reject_limit(CopyFromState copy)
-{
-#if PG_VERSION_NUM >= 180000
-	copy->opts.reject_limit = 0;
-#endif
-}
-
-/* How many rows have been skipped so far. */
-static inline uint64
-compat_get_rejected(const CopyFromStateData *copy)
-{
-#if PG_VERSION_NUM >= 180000
-	return copy->num_errors;
-#else
-	return 0;
-#endif
-}
-
-/* Forgets that rows were skipped, which are to be read again. */
-static inline void
-compat_forget_rejected(CopyFromState copy)
-{
-#if PG_VERSION_NUM >= 180000
-	copy->num_errors = 0;
-#endif
-}
-
-/* How many rows were skipped that are to be told of. */
-static inline uint64
-compat_count_rejected(CopyFromState copy)
-{
-#if PG_VERSION_NUM >= 180000
-	if (copy->opts.on_error == COPY_ON_ERROR_IGNORE &&
-		copy->opts.log_verbosity >= COPY_LOG_VERBOSITY_DEFAULT)
-		return copy->num_errors;
-#endif
-	return 0;
 }
 
 #endif							/* TOLLFREE_FILE_COMPAT_H */

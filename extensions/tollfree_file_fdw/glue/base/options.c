@@ -16,6 +16,8 @@
  *	writable		of a foreign table: INSERT and COPY FROM append to the file
  *	format 'jsonl'	of a foreign table; path, rest of its columns: see json_columns.c
  *	skip_lines and others	of a foreign table: see record_options.c
+ *	on_error, reject_limit, log_verbosity	of a foreign table, before 18: see
+ *			error_options.c
  *	source, pattern	of a column of such a table: what its values are made of, see
  *			computed.c
  */
@@ -259,16 +261,13 @@ options_read(Oid relid)
 			result.filename = defGetString(option);
 			result.is_program = true;
 		}
+		else if (error_option_is(option->defname))
+			error_option_read(&result.errors, option->defname,
+							  defGetString(option));
 		else
 			result.copy = lappend(result.copy, option);
-		if (strcmp(option->defname, "on_error") == 0)
-			result.skips_rows = pg_strcasecmp(defGetString(option), "ignore") == 0;
-		if (strcmp(option->defname, "log_verbosity") == 0)
-		{
-			result.tells_skipped = pg_strcasecmp(defGetString(option), "verbose") == 0;
-			result.is_silent = pg_strcasecmp(defGetString(option), "silent") == 0;
-		}
 	}
+	result.copy = list_concat(result.copy, error_options_for_copy(&result.errors));
 	result.by_suffix = result.pattern != NULL;
 	if (compression != NULL)
 		result.compression = compression_parse(compression, &result.by_suffix);
@@ -291,7 +290,7 @@ options_read(Oid relid)
 bool
 options_leave_out(const FileOptions *options)
 {
-	return options->skips_rows || policy_is_active(&options->policy);
+	return options->errors.ignores || policy_is_active(&options->policy);
 }
 
 /* Does a setting allow what an option says, or say it where no option does? */
@@ -313,7 +312,7 @@ options_unkept_reason(const FileOptions *options)
 		options->pattern != NULL ? "the table has many files" :
 		options->json != NULL ? "the file is JSON Lines" :
 		compression_is_possible(options) ? "the file is compressed" :
-		options->skips_rows ? "the table's option on_error leaves out rows" :
+		options->errors.ignores ? "the table's option on_error leaves out rows" :
 		policy_is_active(&options->policy) ? "the table's options leave out lines or fields" :
 		NULL;
 }

@@ -10,6 +10,7 @@
 #include "nodes/pg_list.h"
 
 #include "base/core.h"
+#include "base/error_options.h"
 #include "core/json_paths.h"
 #include "core/policy.h"
 
@@ -75,14 +76,9 @@ typedef struct FileOptions
 	OptionChoice column_cache;	/* likewise */
 	bool		is_append_only; /* is nothing changed that is in it? */
 	bool		is_writable;	/* may rows be appended to it? */
-	bool		skips_rows;		/* are rows left out, as on_error 'ignore'
-								 * says? */
-	bool		is_silent;		/* is nothing told of what is left out, as
-								 * log_verbosity 'silent' says? */
-	bool		tells_skipped;	/* is each of them told of, as log_verbosity
-								 * 'verbose' says? */
 	JsonField  *json;			/* JSON Lines: where the values of the file's
 								 * columns are, in their order; else NULL */
+	ErrorPolicy errors;			/* what becomes of rows with a refused value */
 	RecordPolicy policy;		/* how records are read otherwise than COPY
 								 * reads them */
 	bool		by_name;		/* does each file's header name its columns? */

@@ -40,7 +40,10 @@ static const char *const our_options[] = {
 	OPTION_APPEND_ONLY, OPTION_BLANK_LINES, OPTION_BYTE_ORDER_MARK,
 	OPTION_COLUMN_CACHE, OPTION_COLUMNS, OPTION_COMMENT, OPTION_COMPRESSION,
 	OPTION_EXTRA_FIELDS, OPTION_FILENAMES, OPTION_LAZY, OPTION_MISSING_FIELDS,
-	OPTION_RECORD_INDEX, OPTION_SKIP_LINES, OPTION_WRITABLE
+	OPTION_RECORD_INDEX, OPTION_SKIP_LINES, OPTION_WRITABLE,
+#if PG_VERSION_NUM < 180000
+	OPTION_LOG_VERBOSITY, OPTION_ON_ERROR, OPTION_REJECT_LIMIT
+#endif
 };
 
 /* Is this an option that file_fdw does not have? */
@@ -200,7 +203,7 @@ check_our_option(char *name, const char *value, Oid catalog)
 		check_filenames(value);
 		return;
 	}
-	if (strcmp(name, OPTION_COLUMNS) == 0)
+	if (strcmp(name, OPTION_COLUMNS) == 0 || error_option_is(name))
 		return;
 	if (strcmp(name, OPTION_COMPRESSION) == 0)
 	{
@@ -239,7 +242,8 @@ check_program_option(const char *name, const char *value)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("conflicting options \"%s\" and \"program\"", name),
 				 errhint("Write the output to a file and set \"filename\".")));
-	if (strcmp(name, OPTION_LAZY) == 0 || !is_true(name, value))
+	if (strcmp(name, OPTION_LAZY) == 0 || error_option_is(name) ||
+		!is_true(name, value))
 		return;
 	if (strcmp(name, OPTION_WRITABLE) == 0)
 		ereport(ERROR,
@@ -312,6 +316,28 @@ check_json_option(const char *name, const char *value)
 }
 
 /*
+ * Raises an ERROR if options about refused values have values that they cannot have,
+ * or contradict others.  From 18 on file_fdw does so.
+ */
+static void
+check_error_options(Datum *elements, int count)
+{
+	ErrorPolicy policy = {false};
+	bool		is_binary = false;
+	char	   *value;
+
+	for (int i = 0; i < count; i++)
+	{
+		const char *name = split_option(elements[i], &value);
+
+		if (error_option_is(name))
+			error_option_read(&policy, name, value);
+		is_binary |= strcmp(name, "format") == 0 && strcmp(value, "binary") == 0;
+	}
+	error_options_check(&policy, is_binary);
+}
+
+/*
  * The array without our options, which are checked.  file_fdw demands a name, so
  * "filenames" is shown to it as "filename".
  */
@@ -347,6 +373,8 @@ strip_our_options(ArrayType *options, Oid catalog)
 				(errcode(ERRCODE_SYNTAX_ERROR),
 				 errmsg("option \"%s\" can be \"%s\" only with the options \"%s\" and \"header\" \"true\"",
 						OPTION_COLUMNS, COLUMNS_BY_NAME, OPTION_FILENAMES)));
+	if (PG_VERSION_NUM < 180000 && catalog == ForeignTableRelationId)
+		check_error_options(elements, count);
 	for (int i = 0; i < count; i++)
 	{
 		char	   *name = split_option(elements[i], &value);

@@ -74,7 +74,7 @@ prepare_work(ForeignScanState *node)
 		return input->slow_reason;
 	if (!inputs_are_repeatable(input->rel, &input->columns))
 		return "a column whose input function or CHECK is volatile";
-	if (input->options.tells_skipped)
+	if (input->options.errors.verbosity == TELL_EACH)
 		return "log_verbosity, which tells of each row once";
 	aggregate->context.columns = &input->columns;
 	aggregate->context.encoding = input->layout.dialect.encoding;

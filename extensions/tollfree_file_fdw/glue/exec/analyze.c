@@ -134,7 +134,8 @@ sample_file(Reservoir *sample, OpenFile *file,
 {
 	MemoryContext caller = CurrentMemoryContext;
 
-	compat_lift_reject_limit(file->copy);
+	/* As file_fdw does for ANALYZE */
+	file->errors.limit = 0;
 	for (;;)
 	{
 		bool		found;
@@ -151,7 +152,7 @@ sample_file(Reservoir *sample, OpenFile *file,
 		if (reservoir_wants(sample))
 			reservoir_take(sample, slot);
 	}
-	copy_report_rejected(compat_count_rejected(file->copy));
+	copy_report_left_out(&file->errors, file->left_out);
 	if (file->cleaner != NULL)
 	{
 		const PolicyCounts counts = cleaner_counts(file->cleaner);

@@ -408,7 +408,7 @@ tollfreeExplainForeignScan(ForeignScanState *node, ExplainState *es)
 						describe_path(scan, node->ss.ps.plan), es);
 	show_bytes(scan, es);
 	show_unjoined(node, es);
-	if (es->analyze && scan->input.options.skips_rows &&
+	if (es->analyze && scan->input.options.errors.ignores &&
 		node->ss.ps.instrument->nloops > 0)
 		ExplainPropertyUInteger("Rows Left Out", NULL,
 								input_left_out(&scan->input), es);

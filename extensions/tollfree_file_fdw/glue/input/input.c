@@ -439,7 +439,7 @@ input_left_out(const ScanInput *input)
 	const ScanInput *owner = input->owner;
 
 	return owner->left_out +
-		(owner->file == NULL ? 0 : compat_get_rejected(owner->file->copy));
+		(owner->file == NULL ? 0 : owner->file->left_out);
 }
 
 /* What has been left out or added, by our options about records, as far as is read. */
@@ -469,11 +469,11 @@ input_forget_rejected(ScanInput *input)
 {
 	ScanInput  *owner = input->owner;
 
-	owner->rejected = owner->left_out = 0;
+	owner->left_out = 0;
 	memset(&owner->policy_counts, 0, sizeof(PolicyCounts));
 	if (owner->file == NULL)
 		return;
-	compat_forget_rejected(owner->file->copy);
+	owner->file->left_out = 0;
 	if (owner->file->cleaner != NULL)
 		cleaner_forget_counts(owner->file->cleaner);
 }
@@ -523,8 +523,7 @@ close_file(ScanInput *input)
 {
 	if (input->file == NULL)
 		return;
-	input->rejected += compat_count_rejected(input->file->copy);
-	input->left_out += compat_get_rejected(input->file->copy);
+	input->left_out += input->file->left_out;
 	if (input->file->cleaner != NULL)
 	{
 		PolicyCounts counts = cleaner_counts(input->file->cleaner);
@@ -598,7 +597,7 @@ input_reopen(ScanInput *input)
 	close_file(input);
 	input->is_chosen = false;
 	file_close_early(input->early);
-	input->rejected = input->left_out = 0;
+	input->left_out = 0;
 	memset(&input->policy_counts, 0, sizeof(PolicyCounts));
 	if (input->early == NULL && !input_has_many(input))
 		open_file(input);
@@ -613,8 +612,8 @@ input_end(ScanInput *input)
 		return;
 	close_file(input);
 	file_close_early(input->early);
-	copy_report_rejected(input->rejected);
-	if (!input->options.is_silent)
+	copy_report_left_out(&input->options.errors, input->left_out);
+	if (input->options.errors.verbosity != TELL_NOTHING)
 		copy_report_policy(RelationGetRelationName(input->rel),
 						   &input->policy_counts);
 }

@@ -94,8 +94,8 @@ typedef struct ScanInput
 	const char *slow_reason;	/* why there was no reader; NULL if there was */
 	char	   *handover;		/* where and why it stopped last, or NULL */
 	int			nhandovers;		/* how often it has */
-	uint64		rejected;		/* rows skipped, of a file that was closed */
-	uint64		left_out;		/* the same, whether or not it is told */
+	uint64		left_out;		/* rows with refused values, of files that
+								 * were closed */
 	PolicyCounts policy_counts; /* of files and readers that were closed */
 	ByteCounts	bytes;			/* by readers that have been closed */
 } ScanInput;

@@ -18,6 +18,7 @@
 
 #include "base/compat.h"
 #include "read/batch.h"
+#include "read/values.h"
 
 /* A row that a value is asked of, for its error context. */
 typedef struct AskedRow
@@ -106,25 +107,6 @@ report_asked_row(void *arg)
 }
 
 /*
- * Has an input function make a value, as COPY does, with its error context at hand;
- * false if it is refused and its row to be left out, which may be one too many.
- */
-static bool
-input_value(BatchSource *source, int row, int i, char *string, Datum *value)
-{
-	CopyFromState copy = source->file->copy;
-	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(copy->rel), i);
-
-	copy->cur_attname = NameStr(attribute->attname);
-	copy->cur_attval = string;
-	if (compat_input_value(copy, i, string, attribute->atttypmod, value))
-		return true;
-	compat_reject_row(copy, source->methods->line(source, row));
-	(void) compat_row_is_rejected(copy);
-	return false;
-}
-
-/*
  * Asks the type's input function for a value, in the way COPY does; an ERROR
  * names the line, the column and the field as COPY's own.  False if the row is to be
  * left out.
@@ -150,8 +132,10 @@ ask_value(BatchSource *source, int row, int column, Datum *value, bool *isnull)
 	if (!field.is_null)
 		string = pnstrdup((const char *) field.bytes, field.length);
 	error_context_stack = &callback;
-	is_valid = input_value(source, row, source->columns.attnums[column] - 1,
-						   string, value);
+	is_valid = values_make_one(source->file, source->columns.attnums[column] - 1,
+							   string, value);
+	if (!is_valid)
+		values_leave_out(source->file, source->methods->line(source, row));
 	error_context_stack = callback.previous;
 	copy->cur_attname = copy->cur_attval = NULL;
 	*isnull = string == NULL;

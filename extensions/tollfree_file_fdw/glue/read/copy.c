@@ -14,6 +14,16 @@
 #include "read/clean.h"
 #include "read/copy.h"
 #include "read/json_feed.h"
+#include "read/values.h"
+
+/* COPY's error context of the record that its parser reads. */
+static void
+report_record(void *arg)
+{
+	const OpenFile *file = arg;
+
+	copy_report_line(file, (int64) file->copy->cur_lineno);
+}
 
 /*
  * Has COPY parse the next row; false after the last.  Input functions may read
@@ -39,6 +49,48 @@ parse_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
 	return found;
 }
 
+/* Has COPY find the fields of the next record; false after the last. */
+static bool
+parse_fields(OpenFile *file, char ***fields, int *nfields)
+{
+	OpenFile   *outer = file_feed(file);
+	bool		found;
+
+	PG_TRY();
+	{
+		found = NextCopyFromRawFields(file->copy, fields, nfields);
+	}
+	PG_FINALLY();
+	{
+		(void) file_feed(outer);
+	}
+	PG_END_TRY();
+	return found;
+}
+
+/* What has become of reading a row. */
+typedef enum RowResult
+{
+	ROW_FOUND,
+	ROW_LEFT_OUT,
+	ROW_NONE					/* there is none left */
+} RowResult;
+
+/* Reads the next row: by COPY, or of its fields where a row may be left out. */
+static RowResult
+read_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
+{
+	char	  **fields;
+	int			nfields;
+
+	if (!file->errors.ignores)
+		return parse_row(file, econtext, slot) ? ROW_FOUND : ROW_NONE;
+	if (!parse_fields(file, &fields, &nfields))
+		return ROW_NONE;
+	return values_make_row(file, econtext, fields, nfields, slot->tts_values,
+						   slot->tts_isnull) ? ROW_FOUND : ROW_LEFT_OUT;
+}
+
 /*
  * Puts the next row into the slot; false after the last.  Values live in the
  * current memory context, the per-tuple one of econtext.  Of the error context
@@ -48,24 +100,21 @@ bool
 copy_next_row_in(OpenFile *file, ErrorContextCallback *context,
 				 ExprContext *econtext, TupleTableSlot *slot)
 {
-	bool		found;
+	RowResult	result;
 
 	Assert(CurrentMemoryContext == econtext->ecxt_per_tuple_memory);
 	context->previous = error_context_stack;
 	error_context_stack = context;
 	ExecClearTuple(slot);
-	for (;;)
+	while ((result = read_row(file, econtext, slot)) == ROW_LEFT_OUT)
 	{
-		found = parse_row(file, econtext, slot);
-		if (!found || !compat_row_is_rejected(file->copy))
-			break;
 		CHECK_FOR_INTERRUPTS();
 		MemoryContextReset(econtext->ecxt_per_tuple_memory);
 	}
 	error_context_stack = context->previous;
-	if (found)
+	if (result == ROW_FOUND)
 		ExecStoreVirtualTuple(slot);
-	return found;
+	return result == ROW_FOUND;
 }
 
 /* The same with COPY's own error context. */
@@ -73,8 +122,8 @@ bool
 copy_next_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
 {
 	ErrorContextCallback context = {
-		.callback = CopyFromErrorCallback,
-		.arg = file->copy
+		.callback = report_record,
+		.arg = file
 	};
 
 	return copy_next_row_in(file, &context, econtext, slot);
@@ -87,24 +136,15 @@ copy_next_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
 bool
 copy_next_fields(OpenFile *file, char ***fields, int *nfields)
 {
-	OpenFile   *outer = file_feed(file);
 	ErrorContextCallback context = {
-		.callback = CopyFromErrorCallback,
-		.arg = file->copy,
+		.callback = report_record,
+		.arg = file,
 		.previous = error_context_stack
 	};
 	bool		found;
 
 	error_context_stack = &context;
-	PG_TRY();
-	{
-		found = NextCopyFromRawFields(file->copy, fields, nfields);
-	}
-	PG_FINALLY();
-	{
-		(void) file_feed(outer);
-	}
-	PG_END_TRY();
+	found = parse_fields(file, fields, nfields);
 	error_context_stack = context.previous;
 	return found;
 }
@@ -140,7 +180,7 @@ copy_report_line(const OpenFile *file, int64 line)
 	CopyFromState copy = file->copy;
 	uint64		cur_lineno = copy->cur_lineno;
 
-	if (line == COPY_LINE_UNKNOWN)
+	if (line == COPY_LINE_UNKNOWN || file->names_table_only)
 	{
 		errcontext("COPY %s", copy->cur_relname);
 		return;
@@ -167,13 +207,13 @@ copy_position(const OpenFile *file)
 	return file->next - (copy->raw_buf_len - copy->input_buf_index);
 }
 
-/* Tells how many rows were skipped, if any. */
+/* Tells how many rows were skipped, if any, unless nothing is to be told. */
 void
-copy_report_rejected(uint64 count)
+copy_report_left_out(const ErrorPolicy *errors, uint64 count)
 {
 	unsigned long long skipped = count;
 
-	if (skipped > 0)
+	if (skipped > 0 && errors->verbosity != TELL_NOTHING)
 		ereport(NOTICE,
 				errmsg_plural("%llu row was skipped due to data type incompatibility",
 							  "%llu rows were skipped due to data type incompatibility",

@@ -22,7 +22,7 @@ extern void copy_seek(OpenFile *file, int64 offset, int64 line,
 					  EolType eol_type);
 extern void copy_report_line(const OpenFile *file, int64 line);
 extern int64 copy_position(const OpenFile *file);
-extern void copy_report_rejected(uint64 count);
+extern void copy_report_left_out(const ErrorPolicy *errors, uint64 count);
 extern char *copy_policy_words(const PolicyCounts *counts);
 extern void copy_report_policy(const char *table, const PolicyCounts *counts);
 

@@ -28,6 +28,9 @@ typedef struct OpenFile
 								 * is given the file's */
 	struct JsonFeed *feed;		/* of JSON Lines, what it is given; else NULL */
 	bool		is_watched;		/* is it an ERROR if somebody writes to it? */
+	ErrorPolicy errors;			/* what becomes of rows with refused values */
+	uint64		left_out;		/* rows, for these */
+	bool		names_table_only;	/* does an error context name no line? */
 	SubTransactionId owner;		/* that a program or pipe is closed with */
 	bool		is_lost;		/* has it been closed with that? */
 	dlist_node	node;			/* in the list of those that are open */

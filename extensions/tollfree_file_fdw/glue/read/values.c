@@ -1,0 +1,180 @@
+/*
+ * values.c
+ *	  The values of fields, by their types' input functions, in COPY's way.
+ *
+ * A row with a value that its input function refuses is left out here, and counted,
+ * where the table says so: on every major, for PostgreSQL has no such option of
+ * foreign tables before 18.  The rows that count, the messages and the errors are
+ * those of 18 and later.
+ */
+#include "postgres.h"
+
+#include "executor/executor.h"
+#include "mb/pg_wchar.h"
+#include "utils/rel.h"
+
+#include "base/compat.h"
+#include "read/values.h"
+
+/* What a message shows of a refused value at most, bytes */
+#define SHOWN_MAX 100
+
+/*
+ * Has the input function of an attribute, counted from 0, make a value of a string,
+ * NULL for null; false if it refuses that and the row is to be left out.  Until the
+ * next one errors name this column and value.
+ */
+bool
+values_make_one(OpenFile *file, int i, char *string, Datum *value)
+{
+	CopyFromState copy = file->copy;
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(copy->rel), i);
+	CompatInput input = {
+		.attribute = i,
+		.string = string,
+		.typmod = attribute->atttypmod
+	};
+
+	copy->cur_attname = NameStr(attribute->attname);
+	copy->cur_attval = string;
+	if (file->errors.ignores)
+		return compat_input_value(copy, &input, value);
+	*value = InputFunctionCall(&copy->in_functions[i], string,
+							   copy->typioparams[i], attribute->atttypmod);
+	return true;
+}
+
+/* What is shown of a refused value. */
+static char *
+shown_value(const char *value)
+{
+	int			length = strlen(value);
+
+	if (length <= SHOWN_MAX)
+		return pstrdup(value);
+	return psprintf("%.*s...", pg_mbcliplen(value, length, SHOWN_MAX), value);
+}
+
+/* Tells of a row on that line that is left out for the present column's value. */
+static void
+tell_left_out(OpenFile *file, int64 line)
+{
+	const CopyFromStateData *copy = file->copy;
+
+	/* The message says which line and column it is. */
+	file->names_table_only = true;
+	ereport(NOTICE,
+			copy->cur_attval == NULL ?
+			errmsg("skipping row due to data type incompatibility at line " INT64_FORMAT " for column \"%s\": null input",
+				   line, copy->cur_attname) :
+			errmsg("skipping row due to data type incompatibility at line " INT64_FORMAT " for column \"%s\": \"%s\"",
+				   line, copy->cur_attname, shown_value(copy->cur_attval)));
+	file->names_table_only = false;
+}
+
+/*
+ * Counts a row on that line that is left out for the present column's value.  ERROR if
+ * it is one too many.
+ */
+void
+values_leave_out(OpenFile *file, int64 line)
+{
+	file->left_out++;
+	if (file->errors.verbosity == TELL_EACH)
+		tell_left_out(file, line);
+	if (file->errors.limit > 0 && file->left_out > file->errors.limit)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("skipped more than REJECT_LIMIT (%lld) rows due to data type incompatibility",
+						(long long) file->errors.limit)));
+	file->copy->cur_attname = file->copy->cur_attval = NULL;
+}
+
+/* The string of a field as its column takes it; NULL for null. */
+char *
+values_take_field(const CopyFromStateData *copy, int i, char *field)
+{
+	const CopyFormatOptions *options = &copy->opts;
+
+	if (!compat_is_csv(options))
+		return field;
+	if (field == NULL)
+		return options->force_notnull_flags[i] ? options->null_print : NULL;
+	return options->force_null_flags[i] && strcmp(field, options->null_print) == 0 ?
+		NULL : field;
+}
+
+/* Makes the value of one column of a row; false if the row is left out for it. */
+static bool
+make_column(OpenFile *file, ExprContext *econtext, int i, char *field,
+			Datum *values, bool *nulls)
+{
+	CopyFromState copy = file->copy;
+	char	   *string = values_take_field(copy, i, field);
+
+	nulls[i] = string == NULL;
+	if (compat_take_default(copy, i))
+		values[i] = ExecEvalExpr(compat_default_expression(copy, i), econtext,
+								 &nulls[i]);
+	else if (!values_make_one(file, i, string, &values[i]))
+	{
+		values_leave_out(file, (int64) copy->cur_lineno);
+		return false;
+	}
+	copy->cur_attname = copy->cur_attval = NULL;
+	return true;
+}
+
+/* Computes the columns that are not in the file. */
+static void
+add_defaults(OpenFile *file, ExprContext *econtext, Datum *values, bool *nulls)
+{
+	const CopyFromStateData *copy = file->copy;
+
+	for (int n = 0; n < copy->num_defaults; n++)
+	{
+		int			i = copy->defmap[n];
+
+		values[i] = ExecEvalExpr(compat_default_expression(copy, i), econtext,
+								 &nulls[i]);
+	}
+}
+
+/*
+ * Makes the values of a row of its fields, in the current memory context, which is the
+ * per-tuple one of econtext; false if it is left out.  ERROR if there are too few or
+ * too many.
+ */
+bool
+values_make_row(OpenFile *file, ExprContext *econtext, char **fields, int nfields,
+				Datum *values, bool *nulls)
+{
+	CopyFromState copy = file->copy;
+	TupleDesc	desc = RelationGetDescr(copy->rel);
+	int			ncolumns = list_length(copy->attnumlist);
+	ListCell   *cell;
+
+	memset(values, 0, sizeof(Datum) * desc->natts);
+	memset(nulls, true, sizeof(bool) * desc->natts);
+	if (ncolumns > 0 && nfields > ncolumns)
+		ereport(ERROR,
+				(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+				 errmsg("extra data after last expected column")));
+	foreach(cell, copy->attnumlist)
+	{
+		int			i = lfirst_int(cell) - 1;
+		int			field = foreach_current_index(cell);
+
+		if (field >= nfields)
+			ereport(ERROR,
+					(errcode(ERRCODE_BAD_COPY_FILE_FORMAT),
+					 errmsg("missing data for column \"%s\"",
+							NameStr(TupleDescAttr(desc, i)->attname))));
+		if (copy->convert_select_flags != NULL && !copy->convert_select_flags[i])
+			continue;
+		if (!make_column(file, econtext, i, fields[field], values, nulls))
+			return false;
+	}
+	add_defaults(file, econtext, values, nulls);
+	return true;
+}
