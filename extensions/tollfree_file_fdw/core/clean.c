@@ -59,7 +59,8 @@ clean_find_record(const Dialect *dialect, LineEnd line_end, size_t nfields,
 	}
 	if (record.line_end > 0 || (at_end && !more))
 		record.length = i + record.line_end;
-	record.is_open = record.line_end == 0 && (state.in_quotes || state.escaped);
+	record.is_open = record.line_end == 0 && state.in_quotes;
+	record.dangling = record.line_end == 0 && !state.in_quotes && state.escaped;
 	clean_check_marker(dialect, &record, bytes, i);
 	return record;
 }
@@ -71,7 +72,7 @@ clean_length(const Dialect *dialect, const CleanRecord *record, size_t nfields)
 		return record->cut + record->line_end;
 	if (!clean_is_short(dialect, record, nfields))
 		return record->length;
-	return record->length +
+	return record->length - record->dangling +
 		(nfields - record->nfields) * (1 + dialect->null_length);
 }
 
@@ -85,6 +86,8 @@ clean_write(const Dialect *dialect, const CleanRecord *record, size_t nfields,
 
 	if (clean_is_long(dialect, record, nfields))
 		kept = record->cut;
+	if (nmissing > 0)
+		kept -= record->dangling;
 	memcpy(to, bytes, kept);
 	to += kept;
 	for (size_t i = 0; i < nmissing; i++)
@@ -94,4 +97,70 @@ clean_write(const Dialect *dialect, const CleanRecord *record, size_t nfields,
 		to += dialect->null_length;
 	}
 	memcpy(to, bytes + record->length - record->line_end, record->line_end);
+}
+
+size_t
+clean_fields_room(const Dialect *dialect, size_t length, size_t nfields)
+{
+	return length + nfields * dialect->null_length;
+}
+
+/*
+ * Is a field null that COPY would not take for it?  There is room for its decoded
+ * bytes.
+ */
+static bool
+clean_is_null(const Dialect *dialect, const ColumnSpec *spec, RawField raw,
+			  unsigned char *room)
+{
+	RawField	decoded = {.bytes = room};
+
+	if (field_is_further_null(dialect, raw))
+		return spec == NULL || !spec->force_not_null;
+	if (spec == NULL || !spec->force_null)
+		return false;
+	decoded.length = field_unquote(dialect, raw, room);
+	return field_is_further_null(dialect, decoded);
+}
+
+/* Writes one field; returns its bytes. */
+static size_t
+clean_field(const Dialect *dialect, const ColumnSpec *spec, RawField raw,
+			unsigned char *to)
+{
+	RawField	trimmed = field_trim(dialect, raw);
+
+	if (clean_is_null(dialect, spec, trimmed, to))
+	{
+		memcpy(to, dialect->null, dialect->null_length);
+		return dialect->null_length;
+	}
+	memcpy(to, trimmed.bytes, trimmed.length);
+	return trimmed.length;
+}
+
+size_t
+clean_fields(const Dialect *dialect, const ColumnSpec *specs, size_t nspecs,
+			 const unsigned char *bytes, size_t length, unsigned char *to)
+{
+	const StructureRules rules = structure_rules(dialect, LINE_END_NL);
+	ScalarState state = {0};
+	unsigned char *begin = to;
+	size_t		from = 0;
+	size_t		field = 0;
+
+	for (size_t i = 0; i <= length; i++)
+	{
+		RawField	raw = {bytes + from, (uint32_t) (i - from)};
+
+		if (i < length && (scalar_protects(&rules, bytes[i], &state) ||
+						   bytes[i] != dialect->delimiter))
+			continue;
+		to += clean_field(dialect, field < nspecs ? specs + field : NULL, raw, to);
+		if (i < length)
+			*to++ = bytes[i];
+		from = i + 1;
+		field++;
+	}
+	return (size_t) (to - begin);
 }

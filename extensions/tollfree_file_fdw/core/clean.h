@@ -8,7 +8,7 @@
 #ifndef CORE_CLEAN_H
 #define CORE_CLEAN_H
 
-#include "core/dialect.h"
+#include "core/field.h"
 
 /* The first record of some bytes. */
 typedef struct CleanRecord
@@ -20,6 +20,8 @@ typedef struct CleanRecord
 	size_t		cut;			/* where the fields wanted end */
 	bool		is_marker;		/* is it an end-of-data marker, or may be one? */
 	bool		is_open;		/* does it end within quotes? */
+	size_t		dangling;		/* bytes at the file's end that mean nothing:
+								 * a backslash */
 } CleanRecord;
 
 /*
@@ -39,6 +41,19 @@ extern size_t clean_length(const Dialect *dialect, const CleanRecord *record,
 extern void clean_write(const Dialect *dialect, const CleanRecord *record,
 						size_t nfields, const unsigned char *bytes,
 						unsigned char *to);
+
+/* Returns how many bytes a record may have when its fields are made plain, too. */
+extern size_t clean_fields_room(const Dialect *dialect, size_t length,
+								size_t nfields);
+
+/*
+ * Writes a record, without its line end, whose fields are as COPY takes them: null
+ * strings are the dialect's, and no blanks are around quotes.  Of nspecs columns it is
+ * known how they take them; others, a header's, have no options.  Returns its bytes.
+ */
+extern size_t clean_fields(const Dialect *dialect, const ColumnSpec *specs,
+						   size_t nspecs, const unsigned char *bytes,
+						   size_t length, unsigned char *to);
 
 /* Does the record lack fields that it may lack?  Has it more than are read? */
 static inline bool

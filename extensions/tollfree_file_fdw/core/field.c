@@ -12,7 +12,10 @@
 FieldRules
 field_rules(const Dialect *dialect)
 {
-	FieldRules	rules = {.dialect = dialect};
+	FieldRules	rules = {
+		.dialect = dialect,
+		.has_nulls = dialect->policy.nulls != NULL
+	};
 	size_t		length = dialect->null_length;
 
 	memcpy(&rules.null_word, dialect->null, length < 8 ? length : 8);
@@ -20,11 +23,55 @@ field_rules(const Dialect *dialect)
 	return rules;
 }
 
-/*
- * Copies a CSV field without its quotes and escapes to to, which has room for
- * raw.length bytes; returns how many there are.
- */
-static uint32_t
+bool
+field_is_further_null(const Dialect *dialect, RawField raw)
+{
+	return policy_has_null(&dialect->policy, raw.bytes, raw.length);
+}
+
+/* Is it a blank?  A delimiter is none of a field. */
+static bool
+field_is_blank(unsigned char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+RawField
+field_trim(const Dialect *dialect, RawField raw)
+{
+	RawField	trimmed = raw;
+
+	if (!dialect->policy.skip_quote_blanks || dialect->format != FILE_FORMAT_CSV)
+		return raw;
+	while (trimmed.length > 0 && trimmed.bytes[0] != dialect->quote &&
+		   field_is_blank(trimmed.bytes[0]))
+	{
+		trimmed.bytes++;
+		trimmed.length--;
+	}
+	if (trimmed.length == 0 || trimmed.bytes[0] != dialect->quote)
+		return raw;
+	for (uint32_t n = trimmed.length; n > 0; n--)
+	{
+		if (trimmed.bytes[n - 1] == dialect->quote)
+			trimmed.length = n;
+		if (!field_is_blank(trimmed.bytes[n - 1]))
+			break;
+	}
+	return trimmed;
+}
+
+/* Is a decoded value a string that stands for null? */
+static bool
+field_stands_for_null(const Dialect *dialect, const unsigned char *bytes,
+					  size_t length)
+{
+	return (length == dialect->null_length &&
+			memcmp(bytes, dialect->null, length) == 0) ||
+		policy_has_null(&dialect->policy, bytes, length);
+}
+
+uint32_t
 field_unquote(const Dialect *dialect, RawField raw, unsigned char *to)
 {
 	bool		in_quotes = false;
@@ -110,10 +157,9 @@ field_value(const FieldRules *rules, RawField raw, const ColumnSpec *spec,
 		return value;
 	}
 	if (field_is_encoded(rules, raw))
-		value = field_decode(rules, raw, arena);
+		value = field_decode(rules, field_trim(dialect, raw), arena);
 	if (spec->force_null && !value.no_memory &&
-		value.length == dialect->null_length &&
-		memcmp(value.bytes, dialect->null, value.length) == 0)
+		field_stands_for_null(dialect, value.bytes, value.length))
 		value.is_null = true;
 	return value;
 }

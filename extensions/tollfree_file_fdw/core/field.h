@@ -33,6 +33,7 @@ typedef struct FieldRules
 	const Dialect *dialect;
 	uint64_t	null_word;		/* the null string's first 8 bytes */
 	uint64_t	null_mask;
+	bool		has_nulls;		/* are there further null strings? */
 	bool		has_quotes;		/* CSV: may there be quotes in these records? */
 	bool		has_escapes;	/* text: may there be backslashes? */
 } FieldRules;
@@ -57,12 +58,20 @@ field_at(const RecordFields *records, int record, int field)
 
 extern FieldRules field_rules(const Dialect *dialect);
 
+/* Is it one of the policy's null strings? */
+extern bool field_is_further_null(const Dialect *dialect, RawField raw);
+
+/* The field without blanks around its quotes, if these are left out. */
+extern RawField field_trim(const Dialect *dialect, RawField raw);
+
 /* Is it the null string, undecoded?  Reads up to 8 bytes from its first. */
 static inline bool
 field_is_null_string(const FieldRules *rules, RawField raw)
 {
 	uint64_t	word;
 
+	if (rules->has_nulls && field_is_further_null(rules->dialect, raw))
+		return true;
 	if (raw.length != rules->dialect->null_length)
 		return false;
 	memcpy(&word, raw.bytes, sizeof(word));
@@ -79,6 +88,13 @@ field_is_encoded(const FieldRules *rules, RawField raw)
 		return memchr(raw.bytes, rules->dialect->quote, raw.length) != NULL;
 	return rules->has_escapes && memchr(raw.bytes, '\\', raw.length) != NULL;
 }
+
+/*
+ * Copies a CSV field without its quotes and escapes to to, which has room for
+ * raw.length bytes; returns how many there are.
+ */
+extern uint32_t field_unquote(const Dialect *dialect, RawField raw,
+							  unsigned char *to);
 
 /* The bytes that COPY passes to the input function, or null. */
 typedef struct FieldValue

@@ -11,6 +11,18 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
+
+/* Most null strings besides the dialect's own */
+#define NULL_STRINGS_MAX 32
+
+/* Further null strings. */
+typedef struct NullStrings
+{
+	int			count;
+	const char *strings[NULL_STRINGS_MAX];
+	size_t		lengths[NULL_STRINGS_MAX];	/* bytes */
+} NullStrings;
 
 typedef struct RecordPolicy
 {
@@ -20,8 +32,11 @@ typedef struct RecordPolicy
 								 * for none */
 	size_t		comment_length; /* bytes */
 	bool		skip_blank;		/* are empty lines left out? */
+	int64_t		skip_last_lines;	/* that are left out at the end */
 	bool		pad_missing;	/* are missing fields the null string? */
 	bool		cut_extra;		/* are extra fields left out? */
+	bool		skip_quote_blanks;	/* CSV: are blanks around quotes left out? */
+	const NullStrings *nulls;	/* or NULL */
 } RecordPolicy;
 
 /* How often it has mattered. */
@@ -45,11 +60,41 @@ policy_is_ragged(const RecordPolicy *policy)
 	return policy->pad_missing || policy->cut_extra;
 }
 
+/* May records that follow each other be no batch? */
+static inline bool
+policy_divides(const RecordPolicy *policy)
+{
+	return policy_skips_lines(policy) || policy_is_ragged(policy);
+}
+
+/* Is it one of the further null strings? */
+static inline bool
+policy_has_null(const RecordPolicy *policy, const void *bytes, size_t length)
+{
+	const NullStrings *nulls = policy->nulls;
+
+	for (int i = 0; nulls != NULL && i < nulls->count; i++)
+	{
+		if (length == nulls->lengths[i] &&
+			memcmp(bytes, nulls->strings[i], length) == 0)
+			return true;
+	}
+	return false;
+}
+
+/* Is a field read otherwise? */
+static inline bool
+policy_changes_fields(const RecordPolicy *policy)
+{
+	return policy->skip_quote_blanks || policy->nulls != NULL;
+}
+
 /* Is anything read otherwise than COPY reads it? */
 static inline bool
 policy_is_active(const RecordPolicy *policy)
 {
-	return policy_skips_lines(policy) || policy_is_ragged(policy);
+	return policy_skips_lines(policy) || policy->skip_last_lines > 0 ||
+		policy_is_ragged(policy) || policy_changes_fields(policy);
 }
 
 static inline void

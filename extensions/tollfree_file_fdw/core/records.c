@@ -464,7 +464,7 @@ filescan_make_batch(FileScan *scan)
 		nrecords = 1;
 	scan->records.nfields = scan->header_due ?
 		(int) scan->structure.ends[0] + 1 : scan->nfields;
-	if (!scan->header_due && policy_is_active(&scan->dialect.policy))
+	if (!scan->header_due && policy_divides(&scan->dialect.policy))
 		nrecords = filescan_find_run(scan, nrecords);
 
 	inspection = filescan_inspect(scan, nrecords);

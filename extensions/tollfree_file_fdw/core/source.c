@@ -60,13 +60,13 @@ source_read(Source *source, void *buffer, size_t length, int64_t offset)
 static SourceStatus
 source_read_edges(Source *source, unsigned char *first, unsigned char *last)
 {
-	size_t		length = source->size < SOURCE_EDGE ?
-		(size_t) source->size : SOURCE_EDGE;
+	int64_t		size = source->size + source->left_out;
+	size_t		length = size < SOURCE_EDGE ? (size_t) size : SOURCE_EDGE;
 	SourceStatus status = source_read(source, first, length, 0);
 
-	if (status != SOURCE_OK || (int64_t) length < source->size)
+	if (status != SOURCE_OK || (int64_t) length < size)
 		return status != SOURCE_OK ? status :
-			source_read(source, last, length, source->size - (int64_t) length);
+			source_read(source, last, length, size - (int64_t) length);
 	memcpy(last, first, length);
 	return status;
 }
@@ -107,6 +107,13 @@ source_open(Source *source, int fd)
 	return source_check_length(source);
 }
 
+void
+source_leave_out(Source *source, int64_t offset)
+{
+	source->left_out += source->size - offset;
+	source->size = offset;
+}
+
 /*
  * Returns the status given if the file's first and last bytes, by its size
  * when opened, are unchanged.
@@ -129,13 +136,14 @@ source_compare_edges(Source *source, SourceStatus same)
 static SourceStatus
 source_compare(Source *source)
 {
+	const int64_t size = source->size + source->left_out;
 	struct stat now;
 
 	if (fstat(source->fd, &now) != 0)
 		return source_fail(source);
-	if (now.st_size < source->size)
+	if (now.st_size < size)
 		return SOURCE_TRUNCATED;
-	if (now.st_size > source->size)
+	if (now.st_size > size)
 		return source_compare_edges(source, SOURCE_GROWN);
 	if (source_ns(&now.st_mtim) != source->modified_ns)
 		return SOURCE_CHANGED;
@@ -180,7 +188,7 @@ source_is_settled(const Source *source, int64_t quiet_ns)
 		return false;
 	latest = source->modified_ns > source->changed_ns ?
 		source->modified_ns : source->changed_ns;
-	return now.st_size == source->size &&
+	return now.st_size == source->size + source->left_out &&
 		source_ns(&now.st_mtim) == source->modified_ns &&
 		source_ns(&now.st_ctim) == source->changed_ns &&
 		latest <= source_ns(&clock) - quiet_ns;

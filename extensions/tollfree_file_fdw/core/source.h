@@ -40,7 +40,9 @@ typedef struct Source
 	void		(*check_interrupts) (void); /* called before each read, or
 											 * NULL; see filescan.h */
 	int			error;			/* errno of what failed */
-	int64_t		size;			/* bytes, when it was opened */
+	int64_t		size;			/* bytes that are read: all that it had when
+								 * it was opened */
+	int64_t		left_out;		/* but for these, at its end */
 	dev_t		device;
 	ino_t		inode;
 	int64_t		modified_ns;	/* mtime, since 1970 */
@@ -62,6 +64,9 @@ extern SourceStatus source_open(Source *source, int fd);
  */
 extern SourceStatus source_read(Source *source, void *buffer, size_t length,
 								int64_t offset);
+
+/* Has bytes from that offset on left out; what is stored of the end is as before. */
+extern void source_leave_out(Source *source, int64_t offset);
 
 /* Is the file unchanged since it was opened? */
 extern SourceStatus source_verify(Source *source);

@@ -126,7 +126,7 @@ put_reject(ReturnSetInfo *result, const OpenFile *file, const Reject *reject)
 		length = text == last->line ? last->length : strlen(text);
 	}
 	values[0] = CStringGetTextDatum(file->filename);
-	values[1] = Int64GetDatum((int64) copy->cur_lineno);
+	values[1] = Int64GetDatum(copy_line(file));
 	nulls[2] = reject->column == NULL;
 	values[2] = nulls[2] ? (Datum) 0 : CStringGetTextDatum(reject->column);
 	values[3] = CStringGetTextDatum(reject->reason);

@@ -1,13 +1,14 @@
 """Writes files as bytes: records, and what the options of the wrapper are about."""
 
 import random
+import re
 from dataclasses import dataclass, replace
 
 from filediff.files import Row, render
 from filediff.tables import Dialect
 
 from filerecords.reader import MARK
-from filerecords.rules import Column, Table
+from filerecords.rules import Column, Rules, Table
 
 VALUES = {
     "integer": ("0", "1", "-1", "2", "5", "42", "-7", " 7 ", "007", "2147483647"),
@@ -66,7 +67,8 @@ def draw_text(rng: random.Random, table: Table) -> bytes:
     body = []
     for _ in range(rng.choice((0, 1, 2, 3, 5, 8, 20))):
         body += _irregular_lines(rng, table, dialect, chances)
-        body.append(render(rng, _draw_row(rng, columns, chances), dialect))
+        record = render(rng, _draw_row(rng, table.rules, columns, chances), dialect)
+        body.append(_blanked(rng, table.rules, record))
     body += _irregular_lines(rng, table, dialect, chances)
     is_indexed = not table.rules.is_irregular and not table.location
     if body and rng.random() < (0.3 if is_indexed else 0.05):
@@ -74,7 +76,7 @@ def draw_text(rng: random.Random, table: Table) -> bytes:
     text = b"".join((*lines, *body))
     if rng.random() < 0.12:
         text = _damaged(rng, text, dialect)
-    return _ended(rng, text, dialect)
+    return _ended(rng, _footed(rng, table.rules, text, dialect), dialect)
 
 
 def _draw_chances(rng: random.Random, table: Table) -> Chances:
@@ -94,11 +96,13 @@ def _draw_chances(rng: random.Random, table: Table) -> Chances:
     )
 
 
-def _draw_row(rng: random.Random, columns: tuple[Column, ...], chances: Chances) -> Row:
+def _draw_row(
+    rng: random.Random, rules: Rules, columns: tuple[Column, ...], chances: Chances
+) -> Row:
     row: list[str | None] = []
     for column in columns:
         if rng.random() < 0.1:
-            row.append(None)
+            row.append(rng.choice((None, *rules.null_strings)))
         else:
             texts = BAD_VALUES if rng.random() < chances.wrong else VALUES
             row.append(rng.choice(texts[column.type]))
@@ -108,6 +112,18 @@ def _draw_row(rng: random.Random, columns: tuple[Column, ...], chances: Chances)
         more = [rng.choice((*VALUES["text"], None)) for _ in range(rng.choice((1, 1, 2, 5)))]
         return (*row, *more)
     return tuple(row)
+
+
+def _blanked(rng: random.Random, rules: Rules, record: bytes) -> bytes:
+    """Return a record with blanks around some of its quotes."""
+    if not rules.skips_quote_blanks or rng.random() < 0.5:
+        return record
+    delimiter, quote = re.escape(rules.delimiter.encode()), re.escape(rules.quote.encode())
+    blank = rng.choice((b" ", b"  ", b" " if rules.delimiter == "\t" else b"\t"))
+    record = re.sub(b"(^|" + delimiter + b")(?=" + quote + b")", rb"\1" + blank, record)
+    if rng.random() < 0.5:
+        record = re.sub(b"(?<=" + quote + b")(?=" + delimiter + b"|[\r\n])", blank, record)
+    return record
 
 
 def _irregular_lines(
@@ -158,6 +174,15 @@ def _header(
         more: list[list[str | None]] = [[*names, "more"], [*names, names[0]]]
         names = rng.choice((names[:-1] or ["b"], *more, ["z"], ["A"]))
     return render(rng, tuple(names), dialect)
+
+
+def _footed(rng: random.Random, rules: Rules, text: bytes, dialect: Dialect) -> bytes:
+    """Return the text with a footer, if one is left out."""
+    if rng.random() < 0.1:
+        return text
+    lines = (rng.choice(("", "Total: 5", 'printed "', ",,", "\\.", "a\\")) for _ in range(3))
+    count = min(rules.skip_last_lines, 3)
+    return text + b"".join((line + dialect.line_end).encode() for line in list(lines)[:count])
 
 
 def _damaged(rng: random.Random, text: bytes, dialect: Dialect) -> bytes:

@@ -19,6 +19,7 @@ NULLS = ("", "\\N", "NULL", "-", "x")
 DELIMITERS = {"csv": (",", ";", "|", "\t"), "text": ("\t", ",", ";", "|", ":")}
 LOCATIONS = ("case/", "case", "case/*", "{case/*,none*/*,case/data-*}")
 PARTED_LOCATIONS = ("case/**", "case/part=*/*", "case/*/data-*")
+FURTHER_NULLS = ("NA", "NULL", "-", "", "x", "n, a", 'N"A', "\\N", "1", "none", " ")
 FILES_MAX = 4
 
 
@@ -84,7 +85,16 @@ def _with_record_options(rng: random.Random, rules: Rules) -> Rules:
         skips_blank=is_set(),
         pads_missing=is_set(),
         cuts_extra=is_set(),
+        skip_last_lines=rng.choice((1, 1, 2, 3, 50)) if rng.random() < 0.2 else 0,
+        null_strings=_draw_nulls(rng, rules) if rng.random() < 0.3 else (),
+        skips_quote_blanks=rules.format == "csv" and rng.random() < 0.3,
     )
+
+
+def _draw_nulls(rng: random.Random, rules: Rules) -> tuple[str, ...]:
+    """A field with quotes is none of these, so a string with one may not be."""
+    found = [null for null in FURTHER_NULLS if rules.quote not in null or rules.format == "text"]
+    return tuple(rng.sample(found, rng.choice((1, 2, 2, 4))))
 
 
 def _with_error_options(rng: random.Random, rules: Rules) -> Rules:
@@ -117,7 +127,7 @@ def _draw_only_file(rng: random.Random, table: Table, codecs: Sequence[str]) -> 
     text = draw_text(rng, table)
     if rng.random() < 0.8:
         return File("case/one", text)
-    kind = rng.choice(codecs)
+    kind = "none" if table.rules.skip_last_lines else rng.choice(codecs)
     is_cut = kind != "none" and rng.random() < 0.15
     return File("case/one", text, kind, is_cut)
 
@@ -136,7 +146,8 @@ def _with_many_files(rng: random.Random, table: Table, codecs: Sequence[str]) ->
     )
     files = []
     for letter in rng.sample("abcdefgh", rng.randint(1, FILES_MAX)):
-        kind = rng.choice(codecs) if rng.random() < 0.3 else "none"
+        is_packed = not table.rules.skip_last_lines and rng.random() < 0.3
+        kind = rng.choice(codecs) if is_packed else "none"
         folder = f"case/part={rng.randint(1, 3)}" if is_parted else "case"
         name = f"{folder}/data-{letter}{SUFFIXES[kind]}"
         files.append(File(name, draw_text(rng, table), kind))

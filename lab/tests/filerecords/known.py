@@ -6,33 +6,10 @@ entry has to go.
 
 from filerecords.checker import Exceptions
 from filerecords.drawing import Case
-from filerecords.oracle import Answer
 from filerecords.questions import COPYS_PARSER, Question
-from filerecords.reader import (
-    LEFT_OUT_BEHIND_CR,
-    OPEN_BACKSLASH,
-)
 from filerecords.rules import Column, File, Rules, Table
 
-
-def names_lines(table: Table, answer: Answer) -> bool:
-    """Return whether an error, a notice or a column has the number of a line."""
-    has_column = any(column.source == "line" for column in table.columns)
-    return has_column or bool(answer.error or answer.skipped)
-
-
-KNOWN: Exceptions = {
-    # COPY's parser looks at the byte behind the CR before it returns the record. By then the lines
-    # left out there, and those in fields left out of the next record, are counted already: the
-    # record's number is too large by as many.
-    LEFT_OUT_BEHIND_CR: lambda table, _, answer: (
-        LEFT_OUT_BEHIND_CR in answer.oddities and names_lines(table, answer)
-    ),
-    # The record is not padded, nor cut.
-    OPEN_BACKSLASH: lambda table, _, answer: (
-        OPEN_BACKSLASH in answer.oddities and (table.rules.pads_missing or table.rules.cuts_extra)
-    ),
-}
+KNOWN: Exceptions = {}
 
 
 def case_of(content: bytes, rules: Rules, *types: str, by_copy: bool = False) -> Case:
@@ -45,27 +22,37 @@ def case_of(content: bytes, rules: Rules, *types: str, by_copy: bool = False) ->
     return Case(Table(columns, rules, (File("case/one", content),)), (), (question,))
 
 
-EXAMPLES = {
-    "the line of an error before a comment of a file of CR": (
-        LEFT_OUT_BEHIND_CR,
-        case_of(b"x\r#c\r1\r", Rules(comment="#"), "integer"),
-    ),
-    "the line of an error before a field that is left out of a file of CR": (
-        LEFT_OUT_BEHIND_CR,
-        case_of(b'x\r1,"\r"\r', Rules(cuts_extra=True), "integer"),
-    ),
-    "a backslash at the end of a record that lacks a field": (
-        OPEN_BACKSLASH,
-        case_of(b"1\\", Rules("text", "\t", null="\\N", pads_missing=True), "text", "text"),
-    ),
-    "a backslash at the end of a record that has too many fields": (
-        OPEN_BACKSLASH,
-        case_of(b"1\t2\\", Rules("text", "\t", null="\\N", cuts_extra=True), "text"),
-    ),
-}
+EXAMPLES: dict[str, tuple[str, Case]] = {}
 """Cases, with the names of the entries in `KNOWN` that leave them out."""
 
 EDGES = {
+    "the line of an error before a comment of a file of CR": case_of(
+        b"x\r#c\r1\r", Rules(comment="#"), "integer"
+    ),
+    "the line of an error before a field that is left out of a file of CR": case_of(
+        b'x\r1,"\r"\r', Rules(cuts_extra=True), "integer"
+    ),
+    "the line of an error behind comments of a file of CR": case_of(
+        b"1\r#c\r2\r#c\rx\r#c\r", Rules(comment="#"), "integer", by_copy=True
+    ),
+    "a backslash at the end of a record that lacks a field": case_of(
+        b"1\\", Rules("text", "\t", null="\\N", pads_missing=True), "text", "text"
+    ),
+    "a backslash at the end of a record that has too many fields": case_of(
+        b"1\t2\\", Rules("text", "\t", null="\\N", cuts_extra=True), "text"
+    ),
+    "a backslash alone": case_of(
+        b"\\", Rules("text", "\t", null="\\N", pads_missing=True), "text", "text"
+    ),
+    "footer lines of another style than a line end within them": case_of(
+        b"1\n2\nTotal\r: 2\n\n", Rules(skip_last_lines=2), "integer"
+    ),
+    "more footer lines than there are lines": case_of(b"1\n2", Rules(skip_last_lines=3), "text"),
+    "a null string in quotes, and blanks around them": case_of(
+        b'NA, "NA" \n "a,b",\t"c"x \n',
+        Rules(null_strings=("NA",), skips_quote_blanks=True),
+        *("text", "text"),
+    ),
     "a line feed in a comment of a file of CR LF": case_of(
         b"1\r\n#c\n2\r\n3\r\n", Rules(comment="#"), "text"
     ),

@@ -15,6 +15,7 @@ from filerecords.reader import (
     BAD_FORMAT,
     Fault,
     Field,
+    FurtherNull,
     Record,
     Unspecified,
     read_text,
@@ -56,8 +57,6 @@ class Answer:
     error: Error | None = None
     cut: str = ""
     """The compressed file that ends too early, if one does: its error may come before another."""
-    oddities: set[str] = field(default_factory=set)
-    """What the files have of what the reader names so."""
     lines_left_out: int = 0
     short_records: int = 0
     long_records: int = 0
@@ -100,7 +99,6 @@ class Oracle:
         text = read_text(file.text, scan.rules, self._major)
         if file.is_cut and (text.has_marker or text.end):
             raise Unspecified("whether the file's compressed form is read to its end")
-        scan.answer.oddities |= text.oddities
         records = iter(text.records)
         columns = scan.table.file_columns
         if scan.rules.header:
@@ -218,13 +216,17 @@ def _forced(value: Field, column: Column, rules: Rules) -> str | None:
     """Return the text that the input function is given, None for a null."""
     if value is None:
         return rules.null if column.options.get("force_not_null") == "true" else None
-    if value == rules.null.encode() and column.options.get("force_null") == "true":
+    if isinstance(value, FurtherNull):
+        return value.decode() if column.options.get("force_not_null") == "true" else None
+    nulls = (rules.null, *rules.null_strings)
+    if value.decode() in nulls and column.options.get("force_null") == "true":
         return None
     return value.decode()
 
 
 def _decoded(value: Field) -> str | None:
-    return None if value is None else value.decode(errors="replace")
+    is_null = value is None or isinstance(value, FurtherNull)
+    return None if value is None or is_null else value.decode(errors="replace")
 
 
 def _is_text(value: bytes) -> bool:

@@ -16,15 +16,17 @@ from functools import lru_cache
 from filerecords.rules import Rules
 
 MARK = b"\xef\xbb\xbf"
+BLANKS = b" \t"
 LINE_END = re.compile(rb"\r\n|\r|\n")
 CSV_MARKER_MAJORS = range(18)
 r"""Majors in which `\.` alone on a line ends a CSV file, too."""
 BAD_FORMAT, BAD_ENCODING = "22P04", "22021"
 
-LEFT_OUT_BEHIND_CR = "a line left out, or a field, behind a record that ends in CR alone"
-OPEN_BACKSLASH = "a backslash that the file ends with"
-
 Field = bytes | None
+
+
+class FurtherNull(bytes):
+    """A field that is one of `null_strings`, as it stands in the file."""
 
 
 class Fault(Exception):
@@ -62,8 +64,6 @@ class Text:
     """What is met behind the last record, if that is not the end."""
     has_marker: bool = False
     """Whether an end-of-data marker ends it."""
-    oddities: frozenset[str] = frozenset()
-    """What it has of those that are named above."""
 
 
 @lru_cache(maxsize=100)
@@ -80,14 +80,14 @@ def read_text(content: bytes, rules: Rules, major: int) -> Text:
         end = met
     if reader is None:
         return Text((), 0, end)
-    oddities = frozenset(reader.oddities)
-    return Text(tuple(records), reader.left_out, end, reader.has_marker, oddities)
+    return Text(tuple(records), reader.left_out, end, reader.has_marker)
 
 
 class _Reader:
     """A place in a file."""
 
     def __init__(self, content: bytes, rules: Rules, major: int) -> None:
+        content, self.left_out = _without_footer(content, rules.skip_last_lines)
         if rules.skips_mark:
             content = content.removeprefix(MARK)
         try:
@@ -103,9 +103,7 @@ class _Reader:
         self._line = 0
         self._style = b""
         """How lines end; empty before the first record."""
-        self.left_out = 0
         self.has_marker = False
-        self.oddities: set[str] = set()
 
     def next_record(self) -> Record | None:
         """Return the next record, None at the end of the data."""
@@ -113,8 +111,6 @@ class _Reader:
             self._place = self._next_line()
             self._line += 1
             self.left_out += 1
-            if self._style == b"\r":
-                self.oddities.add(LEFT_OUT_BEHIND_CR)
         if self._place >= len(self._content):
             return None
         self._line += 1
@@ -180,8 +176,6 @@ class _Reader:
             if self._content.startswith(b"\\.", place):
                 raise Unspecified("a marker that does not stand alone")
             place += 2 if byte == b"\\" else 1
-        if place > len(self._content):
-            self.oddities.add(OPEN_BACKSLASH)
         self._place = len(self._content)
         return self._place
 
@@ -210,10 +204,29 @@ class _Reader:
             if self._rules.cuts_extra:
                 raise Unspecified("whether line ends in fields that are left out are checked")
             raise Fault(BAD_FORMAT, self._line)
-        if found == b"\r" and self._rules.cuts_extra:
-            self.oddities.add(LEFT_OUT_BEHIND_CR)
         self._place = place + len(found)
         return place
+
+
+def _without_footer(content: bytes, count: int) -> tuple[bytes, int]:
+    """Return a file without its last lines, and how many these are. Its last line end says how
+    lines end."""
+    found = list(LINE_END.finditer(content))
+    if not count or not found:
+        return (content, 0) if not count or not content else (b"", 1)
+    end = found[-1][0]
+    lines = content.split(end)
+    if not lines[-1]:
+        lines.pop()
+    kept = lines[:-count]
+    return b"".join(line + end for line in kept), len(lines) - len(kept)
+
+
+def _null_or(value: bytes, raw: bytes, rules: Rules) -> Field:
+    """Return the value of a field without quotes or of text format, or what stands for null."""
+    if raw == rules.null.encode():
+        return None
+    return FurtherNull(raw) if raw.decode(errors="replace") in rules.null_strings else value
 
 
 @lru_cache(maxsize=20_000)
@@ -228,11 +241,17 @@ def _csv_fields(raw: bytes, rules: Rules) -> tuple[Field, ...]:
     delimiter, quote, escape = (
         ord(character) for character in (rules.delimiter, rules.quote, rules.escape)
     )
-    null = rules.null.encode()
     fields: list[Field] = []
     value = bytearray()
-    is_quoted = was_quoted = False
-    start = place = 0
+    is_quoted = was_quoted = is_trimmed = False
+    start = place = closed = 0
+
+    def field() -> Field:
+        if not was_quoted:
+            return _null_or(bytes(value), raw[start:place], rules)
+        ends_so = is_trimmed and not value[closed:].strip(BLANKS)
+        return bytes(value[:closed] if ends_so else value)
+
     while place < len(raw) or is_quoted:
         if place >= len(raw):
             raise Fault(BAD_FORMAT)
@@ -243,17 +262,19 @@ def _csv_fields(raw: bytes, rules: Rules) -> tuple[Field, ...]:
             place += 1
         elif byte == quote:
             is_quoted = not is_quoted
-            was_quoted = True
+            if not was_quoted:
+                is_trimmed = rules.skips_quote_blanks and not value.strip(BLANKS)
+                if is_trimmed:
+                    value.clear()
+            was_quoted, closed = True, len(value)
         elif byte == delimiter and not is_quoted:
-            is_null = not was_quoted and raw[start:place] == null
-            fields.append(None if is_null else bytes(value))
+            fields.append(field())
             value.clear()
             was_quoted, start = False, place + 1
         else:
             value.append(byte)
         place += 1
-    is_null = not was_quoted and raw[start:] == null
-    return (*fields, None if is_null else bytes(value))
+    return (*fields, field())
 
 
 ESCAPED = re.compile(rb"\\(?:([0-7]{1,3})|x([0-9A-Fa-f]{1,2})|(.))", re.DOTALL)
@@ -268,8 +289,7 @@ def _text_fields(raw: bytes, rules: Rules) -> tuple[Field, ...]:
     while True:
         found = whole.match(raw, place)
         assert found is not None
-        is_null = found[1] == rules.null.encode()
-        fields.append(None if is_null else ESCAPED.sub(_unescaped, found[1]))
+        fields.append(_null_or(ESCAPED.sub(_unescaped, found[1]), found[1], rules))
         place = found.end()
         if place >= len(raw):
             return tuple(fields)

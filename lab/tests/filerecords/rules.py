@@ -9,6 +9,12 @@ ORDINARY = {"csv": (",", ""), "text": ("\t", "\\N")}
 """The delimiter and the null string of each format, where no option says another."""
 
 
+def _quoted(null: str) -> str:
+    """Return a null string as it stands in the option's list."""
+    is_plain = null and null == null.strip() and not set(null) & {",", '"'}
+    return null if is_plain else '"' + null.replace('"', '""') + '"'
+
+
 @dataclass(frozen=True)
 class Rules:
     """The options of a table but for where its files are; the defaults are the server's."""
@@ -25,6 +31,9 @@ class Rules:
     skip_lines: int = 0
     comment: str = ""
     skips_blank: bool = False
+    skip_last_lines: int = 0
+    null_strings: tuple[str, ...] = ()
+    skips_quote_blanks: bool = False
     pads_missing: bool = False
     cuts_extra: bool = False
     by_name: bool = False
@@ -34,12 +43,15 @@ class Rules:
 
     @property
     def is_irregular(self) -> bool:
-        """Whether an option leaves out lines or fields, or adds fields."""
+        """Whether an option leaves out lines or fields, adds fields, or changes them."""
         return bool(
             self.skips_mark
             or self.skip_lines
             or self.comment
             or self.skips_blank
+            or self.skip_last_lines
+            or self.null_strings
+            or self.skips_quote_blanks
             or self.pads_missing
             or self.cuts_extra
         )
@@ -76,6 +88,9 @@ class Rules:
             "blank_lines": ("skip" if self.skips_blank else "", ""),
             "missing_fields": ("null" if self.pads_missing else "", ""),
             "extra_fields": ("ignore" if self.cuts_extra else "", ""),
+            "skip_last_lines": (str(self.skip_last_lines), "0"),
+            "null_strings": (", ".join(_quoted(x) for x in self.null_strings), ""),
+            "quote_blanks": ("skip" if self.skips_quote_blanks else "", ""),
             "columns": ("by name" if self.by_name else "", ""),
             "on_error": ("ignore" if self.skips_errors else "", ""),
             "reject_limit": (str(self.reject_limit), "0"),

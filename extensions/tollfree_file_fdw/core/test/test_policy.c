@@ -11,6 +11,7 @@
 
 #include "core/clean.h"
 #include "core/filescan.h"
+#include "core/footer.h"
 #include "core/skip.h"
 #include "core/test/file.h"
 #include "core/test/memory.h"
@@ -42,8 +43,14 @@ static const ColumnSpec columns[NFIELDS] = {
 /* None of them is asked for where a record lacks it. */
 static const ColumnSpec texts[NFIELDS] = {
 	{.field = 0,.type = COLUMN_TEXT},
-	{.field = 1,.type = COLUMN_TEXT},
+	{.field = 1,.type = COLUMN_TEXT,.force_null = true},
 	{.field = 2,.type = COLUMN_TEXT}
+};
+
+static const NullStrings nulls = {
+	.count = 3,
+	.strings = {"a", "-", "1 1 1 1 1"},
+	.lengths = {1, 1, 9}
 };
 
 static const PolicyCase cases[] = {
@@ -57,6 +64,8 @@ static const PolicyCase cases[] = {
 	{"missing fields", {.pad_missing = true}, 0, "a\n\"b\",2\nc,3,d\n\n", "1:a|NULL|? 2:b|2|? 3:c|3|d 4:NULL|NULL|? end"},
 	{"missing and no other", {.pad_missing = true}, 0, "a\nb,2,c,d\n", "1:a|NULL|? handover 3 at 2 line 1"},
 	{"extra fields", {.cut_extra = true}, 0, "a,1,b,\"\n\"\nc,2,d\ne,3,f,,,\n", "1:a|1|b 2:c|2|d 3:e|3|f end"},
+	{"null strings", {.nulls = &nulls}, 0, "a,-,\"a\"\n1 1 1 1 1,1,-\nab,,a\n", "1:NULL|NULL|a 2:NULL|1|- 3:ab|NULL|a end"},
+	{"blanks around quotes", {.skip_quote_blanks = true}, 0, " \"a\" , \"1\",\t\"b\"c \nd \"e\", 2 ,  \n", "1:a|1|bc  2:d e|? 2 |   end"},
 	{"extra and no other", {.cut_extra = true}, 0, "a,1,b,c\nd\n", "1:a|1|b handover 3 at 8 line 1"}
 };
 
@@ -126,6 +135,9 @@ make_plain(const Dialect *dialect, const unsigned char *bytes, size_t length,
 	for (size_t i = 0; i < length;)
 	{
 		CleanRecord record;
+		unsigned char cut[PLAIN_LENGTH];
+		size_t		kept;
+		size_t		length_before;
 		bool		more;
 
 		i += skip_lines(&skip, &dialect->policy, line_end, bytes + i,
@@ -137,8 +149,18 @@ make_plain(const Dialect *dialect, const unsigned char *bytes, size_t length,
 		if (line_end == LINE_END_UNKNOWN && record.line_end > 0)
 			line_end = record.line_end == 2 ? LINE_END_CRNL :
 				bytes[i + record.length - 1] == '\n' ? LINE_END_NL : LINE_END_CR;
-		clean_write(dialect, &record, NFIELDS, bytes + i, to + written);
-		written += clean_length(dialect, &record, NFIELDS);
+		clean_write(dialect, &record, NFIELDS, bytes + i, cut);
+		length_before = written;
+		kept = clean_length(dialect, &record, NFIELDS) - record.line_end;
+		if (record.is_open)
+			memcpy(to + written, cut, kept);
+		written += record.is_open ? kept :
+			clean_fields(dialect, texts, NFIELDS, cut, kept, to + written);
+		memcpy(to + written, cut + kept, record.line_end);
+		written += record.line_end;
+		/* A record of which nothing is left is one. */
+		if (written == length_before)
+			to[written++] = '\n';
 		i += record.length;
 	}
 	return written;
@@ -168,7 +190,7 @@ drop_places(Shown *shown)
 static size_t
 make_random(TestRandom *random, unsigned char *bytes)
 {
-	static const char alphabet[] = "a1,,,\"##\n\n\n";
+	static const char alphabet[] = "a1-,,,\"  ##\n\n\n";
 	size_t		length = test_random_below(random, RANDOM_LENGTH);
 
 	for (size_t i = 0; i < length; i++)
@@ -187,7 +209,9 @@ test_random_file(TestRandom *random, Shown *got, Shown *expected)
 		.comment_length = 2,
 		.skip_blank = test_random_below(random, 2) == 0,
 		.pad_missing = test_random_below(random, 3) > 0,
-		.cut_extra = test_random_below(random, 3) > 0
+		.cut_extra = test_random_below(random, 3) > 0,
+		.skip_quote_blanks = test_random_below(random, 2) == 0,
+		.nulls = test_random_below(random, 2) == 0 ? &nulls : NULL
 	};
 	const Dialect dialect = dialect_with(&policy);
 	const Dialect plainly = dialect_with(&none);
@@ -206,6 +230,54 @@ test_random_file(TestRandom *random, Shown *got, Shown *expected)
 			   (int) length, bytes, got->line, expected->line);
 }
 
+/* Where the last lines of bytes begin, byte by byte from their beginning. */
+static Footer
+find_footer_plainly(const unsigned char *bytes, size_t length, int64_t wanted)
+{
+	int64_t		begins[RANDOM_LENGTH] = {0};
+	int64_t		nlines = length > 0 ? 1 : 0;
+	size_t		last = length;
+	Footer		footer = {0};
+
+	while (last > 0 && bytes[last - 1] != '\n' && bytes[last - 1] != '\r')
+		last--;
+	for (size_t i = 0; i + 1 < length && last > 0; i++)
+	{
+		bool		paired = bytes[last - 1] == '\n' && last > 1 && bytes[last - 2] == '\r';
+
+		if (bytes[i] == bytes[last - 1] && (!paired || (i > 0 && bytes[i - 1] == '\r')))
+			begins[nlines++] = (int64_t) i + 1;
+	}
+	footer.nlines = nlines < wanted ? nlines : wanted;
+	footer.offset = footer.nlines == nlines ? 0 : begins[nlines - wanted];
+	return footer;
+}
+
+static void
+test_footer(TestRandom *random)
+{
+	static const char alphabet[] = "a,\"\n\n\r";
+	unsigned char bytes[RANDOM_LENGTH];
+	size_t		length = test_random_below(random, RANDOM_LENGTH);
+	int64_t		wanted = 1 + (int64_t) test_random_below(random, 4);
+	Footer		expected;
+	Footer		got = {0};
+	Source		source;
+	int			fd;
+
+	for (size_t i = 0; i < length; i++)
+		bytes[i] = (unsigned char) alphabet[test_random_below(random, sizeof(alphabet) - 1)];
+	expected = find_footer_plainly(bytes, length, wanted);
+	fd = test_file(bytes, length);
+	TEST_EQUAL(source_open(&source, fd), SOURCE_OK, "a file for a footer is open");
+	TEST_EQUAL(footer_find(&source, wanted, &got), SOURCE_OK, "its footer is found");
+	TEST_OK(got.offset == expected.offset && got.nlines == expected.nlines,
+			"the last %d lines of %zu bytes", (int) wanted, length);
+	source_leave_out(&source, got.offset);
+	TEST_EQUAL(source_verify(&source), SOURCE_OK, "it is unchanged without them");
+	close(fd);
+}
+
 int
 main(void)
 {
@@ -218,7 +290,10 @@ main(void)
 		for (size_t j = 0; j < sizeof(block_sizes) / sizeof(size_t); j++)
 			test_case(&cases[i], block_sizes[j]);
 	for (int i = 0; i < RANDOM_FILES; i++)
+	{
 		test_random_file(&random, &got, &expected);
+		test_footer(&random);
+	}
 	show_free(&got);
 	show_free(&expected);
 	return test_done();

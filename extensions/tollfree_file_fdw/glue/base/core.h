@@ -7,6 +7,7 @@
 
 #include "core/chunk.h"
 #include "core/filescan.h"
+#include "core/footer.h"
 #include "core/index_builder.h"
 #include "core/json_records.h"
 #include "core/segment.h"

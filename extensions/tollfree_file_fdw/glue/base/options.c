@@ -301,6 +301,15 @@ is_kept(int setting, OptionChoice choice)
 		choice == OPTION_TRUE && setting != KEEP_NONE;
 }
 
+/* Why nothing is kept of what is read by such a policy. */
+static const char *
+unkept_policy_reason(const RecordPolicy *policy)
+{
+	return policy_divides(policy) || policy->skip_last_lines > 0 ?
+		"the table's options leave out lines or fields" :
+		"the table's options say how null strings or quotes are read";
+}
+
 /*
  * Why nothing can be kept of what is read, NULL if it can.  It would not say which rows
  * are left out, nor would skipped blocks how many.
@@ -313,7 +322,7 @@ options_unkept_reason(const FileOptions *options)
 		options->json != NULL ? "the file is JSON Lines" :
 		compression_is_possible(options) ? "the file is compressed" :
 		options->errors.ignores ? "the table's option on_error leaves out rows" :
-		policy_is_active(&options->policy) ? "the table's options leave out lines or fields" :
+		policy_is_active(&options->policy) ? unkept_policy_reason(&options->policy) :
 		NULL;
 }
 

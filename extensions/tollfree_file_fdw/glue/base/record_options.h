@@ -15,6 +15,9 @@
 #define OPTION_BLANK_LINES "blank_lines"
 #define OPTION_MISSING_FIELDS "missing_fields"
 #define OPTION_EXTRA_FIELDS "extra_fields"
+#define OPTION_SKIP_LAST_LINES "skip_last_lines"
+#define OPTION_QUOTE_BLANKS "quote_blanks"
+#define OPTION_NULL_STRINGS "null_strings"
 
 extern bool record_option_is(const char *name);
 extern void record_option_read(RecordPolicy *policy, const char *name,

@@ -148,15 +148,16 @@ sample_file(Reservoir *sample, OpenFile *file,
 		if (!found)
 			break;
 		if (computed != NULL)
-			computed_store(computed, slot, file->copy->cur_lineno);
+			computed_store(computed, slot, copy_line(file));
 		if (reservoir_wants(sample))
 			reservoir_take(sample, slot);
 	}
 	copy_report_left_out(&file->errors, file->left_out);
 	if (file->cleaner != NULL)
 	{
-		const PolicyCounts counts = cleaner_counts(file->cleaner);
+		PolicyCounts counts = cleaner_counts(file->cleaner);
 
+		counts.lines += file->footer_lines;
 		copy_report_policy(RelationGetRelationName(file->copy->rel), &counts);
 	}
 }

@@ -340,7 +340,7 @@ scan_next_copied_row(ForeignScanState *node)
 	{
 		check_required(scan);
 		if (scan->input.computed != NULL)
-			add_computed(node, scan->input.file->copy->cur_lineno);
+			add_computed(node, copy_line(scan->input.file));
 		if (passes_filter(node))
 			return true;
 	}

@@ -442,6 +442,19 @@ input_left_out(const ScanInput *input)
 		(owner->file == NULL ? 0 : owner->file->left_out);
 }
 
+/* Adds what our options about records have led to in a file, beside the reader. */
+static void
+add_file_counts(PolicyCounts *sum, const OpenFile *file)
+{
+	sum->lines += file->footer_lines;
+	if (file->cleaner != NULL)
+	{
+		const PolicyCounts counts = cleaner_counts(file->cleaner);
+
+		policy_add_counts(sum, &counts);
+	}
+}
+
 /* What has been left out or added, by our options about records, as far as is read. */
 PolicyCounts
 input_policy_counts(const ScanInput *input)
@@ -455,11 +468,8 @@ input_policy_counts(const ScanInput *input)
 		counts = filescan_counts(input->reader->scan);
 		policy_add_counts(&sum, &counts);
 	}
-	if (owner->file != NULL && owner->file->cleaner != NULL)
-	{
-		counts = cleaner_counts(owner->file->cleaner);
-		policy_add_counts(&sum, &counts);
-	}
+	if (owner->file != NULL)
+		add_file_counts(&sum, owner->file);
 	return sum;
 }
 
@@ -474,6 +484,9 @@ input_forget_rejected(ScanInput *input)
 	if (owner->file == NULL)
 		return;
 	owner->file->left_out = 0;
+	/* The first of many files is opened again. */
+	if (input_has_many(owner))
+		owner->file->footer_lines = 0;
 	if (owner->file->cleaner != NULL)
 		cleaner_forget_counts(owner->file->cleaner);
 }
@@ -524,12 +537,7 @@ close_file(ScanInput *input)
 	if (input->file == NULL)
 		return;
 	input->left_out += input->file->left_out;
-	if (input->file->cleaner != NULL)
-	{
-		PolicyCounts counts = cleaner_counts(input->file->cleaner);
-
-		policy_add_counts(&input->policy_counts, &counts);
-	}
+	add_file_counts(&input->policy_counts, input->file);
 	file_close(input->file);
 	input->file = NULL;
 }

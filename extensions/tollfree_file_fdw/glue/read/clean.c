@@ -41,6 +41,13 @@ struct Cleaner
 	size_t		plain_size;
 	size_t		plain_begin;	/* the first that COPY has not been given */
 	size_t		plain_end;
+
+	ColumnSpec *specs;			/* how columns take fields, in the file's
+								 * order */
+	unsigned char *cut;			/* the record before its fields are made plain */
+	size_t		cut_size;
+	int64		added;			/* to COPY's count of lines, for the present
+								 * one */
 };
 
 /* What there is to say of fields, from COPY's options. */
@@ -61,6 +68,25 @@ copy_dialect(const CopyFromStateData *copy, bool is_csv)
 	return dialect;
 }
 
+/* How the columns that are in the file take null strings; in the current memory context. */
+static ColumnSpec *
+find_specs(const CopyFromStateData *copy)
+{
+	ColumnSpec *specs = palloc0(sizeof(ColumnSpec) * Max(1, list_length(copy->attnumlist)));
+	ListCell   *cell;
+
+	if (!compat_is_csv(&copy->opts))
+		return specs;
+	foreach(cell, copy->attnumlist)
+	{
+		ColumnSpec *spec = &specs[foreach_current_index(cell)];
+
+		spec->force_null = copy->opts.force_null_flags[lfirst_int(cell) - 1];
+		spec->force_not_null = copy->opts.force_notnull_flags[lfirst_int(cell) - 1];
+	}
+	return specs;
+}
+
 /* Makes the bytes of a file that COPY has opened plain; in the current memory context. */
 Cleaner *
 cleaner_open(CopyFromState copy, const RecordPolicy *policy)
@@ -71,6 +97,7 @@ cleaner_open(CopyFromState copy, const RecordPolicy *policy)
 	cleaner->context = CurrentMemoryContext;
 	cleaner->dialect = copy_dialect(copy, compat_is_csv(&copy->opts));
 	cleaner->dialect.policy = *policy;
+	cleaner->specs = find_specs(copy);
 	cleaner_seek(cleaner, 0);
 	return cleaner;
 }
@@ -144,6 +171,14 @@ known_line_end(const CopyFromStateData *copy)
 	return LINE_END_UNKNOWN;
 }
 
+/* Has COPY count lines that it does not see. */
+static void
+add_lines(Cleaner *cleaner, int64 lines)
+{
+	cleaner->copy->cur_lineno += lines;
+	cleaner->added += lines;
+}
+
 /* Leaves out lines; false if more of the file has to be read. */
 static bool
 leave_out_lines(Cleaner *cleaner, bool at_end)
@@ -157,7 +192,7 @@ leave_out_lines(Cleaner *cleaner, bool at_end)
 									 cleaner->raw_end - cleaner->raw_begin,
 									 at_end, &more);
 	lines = cleaner->skip.nlines - lines;
-	cleaner->copy->cur_lineno += lines;
+	add_lines(cleaner, lines);
 	cleaner->counts.lines += lines;
 	return !more;
 }
@@ -211,6 +246,23 @@ quote_marker(Cleaner *cleaner, const CleanRecord *record)
 	cleaner->plain_end += 2;
 }
 
+/* Makes the fields of the present record plain, too. */
+static void
+rewrite_fields(Cleaner *cleaner, size_t line_end, size_t nfields, size_t nspecs)
+{
+	size_t		length = cleaner->plain_end - line_end;
+	size_t		room = clean_fields_room(&cleaner->dialect, length, nfields);
+
+	make_room(cleaner, &cleaner->cut, &cleaner->cut_size, cleaner->plain_end);
+	memcpy(cleaner->cut, cleaner->plain, cleaner->plain_end);
+	make_room(cleaner, &cleaner->plain, &cleaner->plain_size, room + line_end);
+	cleaner->plain_end = clean_fields(&cleaner->dialect, cleaner->specs,
+									  nspecs, cleaner->cut,
+									  length, cleaner->plain);
+	memcpy(cleaner->plain + cleaner->plain_end, cleaner->cut + length, line_end);
+	cleaner->plain_end += line_end;
+}
+
 /* Makes the next record plain; false if more of the file has to be read. */
 static bool
 take_record(Cleaner *cleaner, bool at_end)
@@ -224,9 +276,11 @@ take_record(Cleaner *cleaner, bool at_end)
 										   cleaner->raw_end - cleaner->raw_begin,
 										   at_end);
 
+	bool		is_header = cleaner->header_due > 0;
+
 	if (record.length == 0)
 		return false;
-	if (cleaner->header_due > 0)
+	if (is_header)
 	{
 		cleaner->header_due--;
 		nfields = record.nfields;
@@ -236,14 +290,18 @@ take_record(Cleaner *cleaner, bool at_end)
 	make_room(cleaner, &cleaner->plain, &cleaner->plain_size,
 			  cleaner->plain_end);
 	clean_write(dialect, &record, nfields, bytes, cleaner->plain);
+	if (policy_changes_fields(&dialect->policy) && !record.is_marker &&
+		!record.is_open)
+		rewrite_fields(cleaner, record.line_end, Max(nfields, record.nfields),
+					   is_header ? 0 : nfields);
 	quote_marker(cleaner, &record);
 	/* COPY would see the file's end in no bytes. */
 	if (cleaner->plain_end == 0)
 		end_line(cleaner);
 	if (clean_is_long(dialect, &record, nfields))
-		cleaner->copy->cur_lineno +=
-			count_line_ends(cleaner->copy, bytes + record.cut,
-							record.length - record.line_end - record.cut);
+		add_lines(cleaner,
+				  count_line_ends(cleaner->copy, bytes + record.cut,
+								  record.length - record.line_end - record.cut));
 	cleaner->raw_begin += record.length;
 	cleaner->counts.short_records += clean_is_short(dialect, &record, nfields);
 	cleaner->counts.long_records += clean_is_long(dialect, &record, nfields);
@@ -291,13 +349,30 @@ cleaner_read(Cleaner *cleaner, TextReader read, void *file, char *buffer,
 {
 	size_t		n;
 
-	if (cleaner->plain_begin == cleaner->plain_end &&
-		!next_record(cleaner, read, file))
-		return 0;
+	if (cleaner->plain_begin == cleaner->plain_end)
+	{
+		cleaner->added = 0;
+		if (!next_record(cleaner, read, file))
+			return 0;
+	}
 	n = Min(cleaner->plain_end - cleaner->plain_begin, (size_t) maxread);
 	memcpy(buffer, cleaner->plain + cleaner->plain_begin, n);
 	cleaner->plain_begin += n;
 	return n;
+}
+
+/*
+ * How many lines COPY has counted that are behind the record that it has read last: it
+ * has looked at the next one, or for one.
+ */
+int64
+cleaner_lines_ahead(const Cleaner *cleaner)
+{
+	const CopyFromStateData *copy = cleaner->copy;
+	bool		is_ahead = copy->input_buf_index < copy->input_buf_len ||
+		(copy->need_transcoding && copy->raw_buf_index < copy->raw_buf_len);
+
+	return is_ahead || copy->raw_reached_eof ? cleaner->added : 0;
 }
 
 /* What has been left out, or made plain, so far. */

@@ -22,6 +22,7 @@ extern Cleaner *cleaner_open(CopyFromState copy, const RecordPolicy *policy);
 extern void cleaner_seek(Cleaner *cleaner, int64 offset);
 extern int	cleaner_read(Cleaner *cleaner, TextReader read, void *file,
 						 char *buffer, int maxread);
+extern int64 cleaner_lines_ahead(const Cleaner *cleaner);
 extern PolicyCounts cleaner_counts(const Cleaner *cleaner);
 extern void cleaner_forget_counts(Cleaner *cleaner);
 

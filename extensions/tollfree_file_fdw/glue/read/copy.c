@@ -16,13 +16,27 @@
 #include "read/json_feed.h"
 #include "read/values.h"
 
+/*
+ * The number of the line that COPY's parser has read last, or reads.  It may have looked
+ * at the next record, and have counted what is left out before that.
+ */
+int64
+copy_line(const OpenFile *file)
+{
+	const CopyFromStateData *copy = file->copy;
+	int64		line = (int64) copy->cur_lineno;
+
+	return file->cleaner == NULL || !copy->line_buf_valid ? line :
+		line - cleaner_lines_ahead(file->cleaner);
+}
+
 /* COPY's error context of the record that its parser reads. */
 static void
 report_record(void *arg)
 {
 	const OpenFile *file = arg;
 
-	copy_report_line(file, (int64) file->copy->cur_lineno);
+	copy_report_line(file, copy_line(file));
 }
 
 /*
@@ -87,8 +101,11 @@ read_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
 		return parse_row(file, econtext, slot) ? ROW_FOUND : ROW_NONE;
 	if (!parse_fields(file, &fields, &nfields))
 		return ROW_NONE;
-	return values_make_row(file, econtext, fields, nfields, slot->tts_values,
-						   slot->tts_isnull) ? ROW_FOUND : ROW_LEFT_OUT;
+	if (values_make_row(file, econtext, fields, nfields, slot->tts_values,
+						slot->tts_isnull))
+		return ROW_FOUND;
+	values_leave_out(file, copy_line(file));
+	return ROW_LEFT_OUT;
 }
 
 /*

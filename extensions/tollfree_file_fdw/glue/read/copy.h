@@ -18,6 +18,7 @@ extern bool copy_next_row_in(OpenFile *file, ErrorContextCallback *context,
 extern bool copy_next_row(OpenFile *file, ExprContext *econtext,
 						  TupleTableSlot *slot);
 extern bool copy_next_fields(OpenFile *file, char ***fields, int *nfields);
+extern int64 copy_line(const OpenFile *file);
 extern void copy_seek(OpenFile *file, int64 offset, int64 line,
 					  EolType eol_type);
 extern void copy_report_line(const OpenFile *file, int64 line);

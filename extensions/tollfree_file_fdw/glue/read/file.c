@@ -560,6 +560,36 @@ open_feed(OpenFile *file, const FileOptions *options)
 }
 
 /*
+ * Leaves out lines at the file's end, as our option says.  ERROR if the end is not known
+ * before all has been read.
+ */
+static void
+leave_out_footer(OpenFile *file, const FileOptions *options)
+{
+	Footer		footer;
+	SourceStatus status;
+
+	if (options->policy.skip_last_lines == 0 || !file->is_regular)
+		return;
+	if (file->packed != NULL)
+		ereport(ERROR,
+				(errcode(ERRCODE_FEATURE_NOT_SUPPORTED),
+				 errmsg("no lines at the end of compressed file \"%s\" can be left out",
+						options->filename),
+				 errhint("Drop the option \"skip_last_lines\" of the foreign table, or decompress the file.")));
+	status = footer_find(&file->source, options->policy.skip_last_lines, &footer);
+	if (status == SOURCE_TRUNCATED)
+		file_report_change(file->filename, true);
+	errno = file->source.error;
+	if (status != SOURCE_OK)
+		ereport(ERROR,
+				(errcode_for_file_access(),
+				 errmsg("could not read from COPY file: %m")));
+	source_leave_out(&file->source, footer.offset);
+	file->footer_lines = footer.nlines;
+}
+
+/*
  * Opens the file, or starts the program.  The result is a child of the current
  * memory context.  The encoding is what the client's was when file_fdw would
  * have opened it; a table's own counts before.  The last argument is what was
@@ -589,6 +619,7 @@ file_open(Relation rel, const FileOptions *options, int encoding,
 	{
 		if (compression != COMPRESSION_NONE)
 			file->packed = packed_open(file->filename, compression, &file->source);
+		leave_out_footer(file, options);
 		file->copy = begin_copy_regular(file, rel, names, copied);
 	}
 	else

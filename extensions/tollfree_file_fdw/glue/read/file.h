@@ -24,6 +24,7 @@ typedef struct OpenFile
 								 * opened */
 	PackedFile *packed;			/* its text, if it is compressed; or NULL */
 	int64		next;			/* offset of what COPY's parser is given next */
+	int64		footer_lines;	/* left out at its end */
 	struct Cleaner *cleaner;	/* of the bytes that it is given; NULL if it
 								 * is given the file's */
 	struct JsonFeed *feed;		/* of JSON Lines, what it is given; else NULL */

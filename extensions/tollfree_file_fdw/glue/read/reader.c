@@ -289,7 +289,7 @@ report_copied_row(void *arg)
 	FileReader *reader = arg;
 	OpenFile   *file = reader->base.file;
 
-	copy_report_line(file, line_in_file(reader, file->copy->cur_lineno));
+	copy_report_line(file, line_in_file(reader, copy_line(file)));
 }
 
 /* Does the header name the columns, as header 'match' demands? */

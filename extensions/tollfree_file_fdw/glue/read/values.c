@@ -117,10 +117,7 @@ make_column(OpenFile *file, ExprContext *econtext, int i, char *field,
 		values[i] = ExecEvalExpr(compat_default_expression(copy, i), econtext,
 								 &nulls[i]);
 	else if (!values_make_one(file, i, string, &values[i]))
-	{
-		values_leave_out(file, (int64) copy->cur_lineno);
 		return false;
-	}
 	copy->cur_attname = copy->cur_attval = NULL;
 	return true;
 }
@@ -142,8 +139,8 @@ add_defaults(OpenFile *file, ExprContext *econtext, Datum *values, bool *nulls)
 
 /*
  * Makes the values of a row of its fields, in the current memory context, which is the
- * per-tuple one of econtext; false if it is left out.  ERROR if there are too few or
- * too many.
+ * per-tuple one of econtext; false if it is to be left out for the value that errors name
+ * then.  ERROR if there are too few or too many.
  */
 bool
 values_make_row(OpenFile *file, ExprContext *econtext, char **fields, int nfields,

@@ -171,11 +171,19 @@ put_escaped(const RecordWriter *writer, char c, StringInfo bytes)
 	appendStringInfoChar(bytes, found != NULL ? letters[found - escaped] : c);
 }
 
+/* Does a string stand for null? */
+static bool
+is_null_string(const RecordWriter *writer, const char *string)
+{
+	return strcmp(string, writer->null) == 0 ||
+		policy_has_null(&writer->policy, string, strlen(string));
+}
+
 /* Would what is written of a value be taken for null, a default or a comment? */
 static bool
 is_misread(const RecordWriter *writer, const WrittenColumn *column, const char *raw)
 {
-	return strcmp(raw, writer->null) == 0 ||
+	return is_null_string(writer, raw) ||
 		(writer->default_string != NULL && strcmp(raw, writer->default_string) == 0) ||
 		(column->is_first && skip_may_match(&writer->policy, (const unsigned char *) raw,
 											strlen(raw)));
@@ -196,7 +204,7 @@ put_text(const RecordWriter *writer, const WrittenColumn *column, const char *va
 	if (!is_misread(writer, column, bytes->data + begin))
 		return;
 	if (*value == '\0')
-		report_value(column, strcmp(writer->null, "") == 0 ? "null" :
+		report_value(column, is_null_string(writer, "") ? "null" :
 					 "the default");
 	bytes->len = begin;
 	if (IS_HIGHBIT_SET(*value))
@@ -212,7 +220,7 @@ static bool
 needs_quotes(const RecordWriter *writer, const WrittenColumn *column,
 			 const char *value)
 {
-	if (strcmp(value, writer->null) == 0)
+	if (is_null_string(writer, value))
 		return !column->force_not_null;
 	if (writer->default_string != NULL && strcmp(value, writer->default_string) == 0)
 		return true;
@@ -243,7 +251,7 @@ put_csv(const RecordWriter *writer, const WrittenColumn *column, const char *val
 		appendStringInfoString(bytes, value);
 		return;
 	}
-	if (column->force_null && strcmp(value, writer->null) == 0)
+	if (column->force_null && is_null_string(writer, value))
 		report_value(column, "null");
 	appendStringInfoChar(bytes, writer->quote);
 	for (; *value != '\0'; value++)
