@@ -33,6 +33,7 @@
 #include <stddef.h>
 
 #include "core/bitmap.h"
+#include "core/number.h"
 
 typedef enum ColumnType
 {
@@ -92,6 +93,7 @@ typedef struct ColumnSpec
 	int			nlabels;
 	bool		force_null;		/* CSV: a quoted null string is null too */
 	bool		force_not_null; /* CSV: the null string is a string */
+	const NumberForm *form;		/* of its numbers; NULL for PostgreSQL's own */
 	bool		is_missing;		/* records have no such field: all is null */
 	bool		deferred;		/* converted only by filescan_convert_column,
 								 * and only in the rows given there */

@@ -8,6 +8,7 @@
  */
 #include "core/convert.h"
 #include "core/inline.h"
+#include "core/kernel.h"
 #include "core/parse.h"
 #include "core/syntax.h"
 
@@ -287,11 +288,97 @@ convert_lacking(const RecordFields *records, ColumnVector *vector)
 			   column_value_size(vector->spec->type));
 }
 
+/* How many bytes the column's fields have. */
+static size_t
+convert_fields_length(const Conversion *conversion)
+{
+	size_t		length = 0;
+
+	for (int row = 0; row < conversion->records.nrecords; row++)
+		length += field_at(&conversion->records, row,
+						   conversion->spec.field).length;
+	return length;
+}
+
+/*
+ * Writes the field of a row to to, as PostgreSQL reads its number, and adds the row to
+ * those that are plain; if it is none, notes that.  Returns its bytes, -1 without memory.
+ */
+static int64_t
+convert_number(const Conversion *conversion, int row, unsigned char *to,
+			   RowBitmap *plain)
+{
+	FieldValue	value = field_value(&conversion->rules,
+									field_at(&conversion->records, row,
+											 conversion->spec.field),
+									&conversion->spec, conversion->arena);
+	uint32_t	length;
+
+	if (value.no_memory)
+		return -1;
+	length = value.is_null ? 0 :
+		number_write_plain(conversion->spec.form, value.bytes, value.length, to);
+	bitmap_add(value.is_null ? &conversion->vector->nulls :
+			   length > 0 ? plain : &conversion->vector->unresolved, row);
+	return length;
+}
+
+/*
+ * Has the conversion read records with one field, a plain number, in place of the
+ * column's, in the arena, and only rows that have one.  False without memory.
+ */
+static bool
+convert_write_numbers(Conversion *conversion, Dialect *dialect, RowBitmap *plain)
+{
+	const int	nrows = conversion->records.nrecords;
+	const RowBitmap *rows = conversion->rows;
+	size_t		padded = convert_fields_length(conversion) + 2 * KERNEL_PADDING;
+	unsigned char *bytes = arena_new(conversion->arena, padded + (size_t) nrows);
+	uint32_t   *positions = arena_new(conversion->arena,
+									  sizeof(uint32_t) * ((size_t) nrows + 1));
+	uint32_t	at = 0;
+
+	if (bytes == NULL || positions == NULL)
+		return false;
+	bytes += KERNEL_PADDING;
+	*positions++ = (uint32_t) -1;
+	bitmap_clear(plain);
+	for (int row = 0; row < nrows; row++)
+	{
+		int64_t		length = rows != NULL && !bitmap_has(rows, row) ? 0 :
+			convert_number(conversion, row, bytes + at, plain);
+
+		if (length < 0)
+			return false;
+		at += (uint32_t) length;
+		positions[row] = at++;
+	}
+
+	/* What stands for null has been found: no length is that of this one. */
+	*dialect = *conversion->rules.dialect;
+	dialect->null_length = SIZE_MAX;
+	dialect->policy.nulls = NULL;
+	conversion->rules = (FieldRules)
+	{
+		.dialect = dialect
+	};
+	conversion->records = (RecordFields)
+	{
+		.bytes = bytes,.positions = positions,.nrecords = nrows,.nfields = 1,
+			.line_end_length = 1
+	};
+	conversion->spec.field = 0;
+	conversion->rows = plain;
+	return true;
+}
+
 bool
 convert_column(const RecordFields *records, const FieldRules *rules,
 			   Arena *arena, const RowBitmap *rows, ColumnVector *vector)
 {
-	const Conversion conversion = {
+	RowBitmap	plain;
+	Dialect		dialect;
+	Conversion	conversion = {
 		.records = *records,
 		.rules = *rules,
 		.spec = *vector->spec,
@@ -311,9 +398,13 @@ convert_column(const RecordFields *records, const FieldRules *rules,
 		convert_lacking(records, vector);
 		return true;
 	}
-	if (rows != NULL && vector->values.any != NULL)
+	if ((rows != NULL || vector->spec->form != NULL) &&
+		vector->values.any != NULL)
 		memset(vector->values.any, 0, (size_t) records->nrecords *
 			   column_value_size(vector->spec->type));
+	if (vector->spec->form != NULL && vector->spec->type != COLUMN_OTHER &&
+		!convert_write_numbers(&conversion, &dialect, &plain))
+		return false;
 	switch (vector->spec->type)
 	{
 		case COLUMN_OTHER:

@@ -42,21 +42,6 @@ typedef struct Reject
 	const char *reason;
 } Reject;
 
-/* Why the input function of an attribute refuses a field; NULL if it does not. */
-static const char *
-find_refusal(CopyFromState copy, int i, char *field, int32 typmod)
-{
-	CompatInput input = {
-		.attribute = i,
-		.string = values_take_field(copy, i, field),
-		.typmod = typmod,
-		.wants_reason = true
-	};
-	Datum		value;
-
-	return compat_input_value(copy, &input, &value) ? NULL : input.reason;
-}
-
 /* Is a line of JSON a record?  Else says why not. */
 static bool
 is_json_record(const OpenFile *file, Reject *reject)
@@ -70,7 +55,7 @@ is_json_record(const OpenFile *file, Reject *reject)
 
 /* Looks at a record; returns whether it is a row, else why not. */
 static bool
-is_row(const OpenFile *file, char **fields, int nfields, Reject *reject)
+is_row(OpenFile *file, char **fields, int nfields, Reject *reject)
 {
 	CopyFromState copy = file->copy;
 	TupleDesc	desc = RelationGetDescr(copy->rel);
@@ -96,8 +81,7 @@ is_row(const OpenFile *file, char **fields, int nfields, Reject *reject)
 			return false;
 		}
 		if (!compat_take_default(copy, i))
-			reject->reason = find_refusal(copy, i, fields[field],
-										  attribute->atttypmod);
+			reject->reason = values_find_refusal(file, i, fields[field]);
 		if (reject->reason != NULL)
 			return false;
 		field++;

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from filediff.files import Row, render
 from filediff.tables import Dialect
 
+from filerecords.numbers import written
 from filerecords.reader import MARK
 from filerecords.rules import Column, Rules, Table
 
@@ -105,7 +106,7 @@ def _draw_row(
             row.append(rng.choice((None, *rules.null_strings)))
         else:
             texts = BAD_VALUES if rng.random() < chances.wrong else VALUES
-            row.append(rng.choice(texts[column.type]))
+            row.append(written(rng, rng.choice(texts[column.type]), column.options))
     if rng.random() < chances.short:
         return tuple(row[: rng.randint(1, len(row))])
     if rng.random() < chances.long:

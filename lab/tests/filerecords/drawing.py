@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from filerecords.content import draw_text
+from filerecords.numbers import NUMBERS, draw_options
 from filerecords.packing import SUFFIXES
 from filerecords.questions import Question, draw_questions
 from filerecords.rules import ORDINARY, Column, File, Rules, Table
@@ -113,11 +114,13 @@ def _draw_columns(rng: random.Random, rules: Rules) -> tuple[Column, ...]:
 
 def _draw_column(rng: random.Random, name: str, rules: Rules) -> Column:
     kind = rng.choice(TYPES)
-    options = {}
+    options: dict[str, str] = {}
     if rules.format == "csv":
         for option in ("force_not_null", "force_null"):
             if rng.random() < (0.12 if kind == "text" else 0.02):
                 options[option] = "true"
+    if kind in NUMBERS and rng.random() < 0.25:
+        options |= draw_options(rng)
     # What a short record lacks must not become it.
     default = "given" if kind == "text" and rng.random() < 0.2 else None
     return Column(name, kind, options, default)

@@ -41,6 +41,9 @@ EDGES = {
     "a backslash at the end of a record that has too many fields": case_of(
         b"1\t2\\", Rules("text", "\t", null="\\N", cuts_extra=True), "text"
     ),
+    "a comment behind the header of a file of CR, before a line feed": case_of(
+        b'd\r"\r\n', Rules(header="true", comment='"'), "text", by_copy=True
+    ),
     "a backslash alone": case_of(
         b"\\", Rules("text", "\t", null="\\N", pads_missing=True), "text", "text"
     ),

@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from filerecords.numbers import INVALID_TEXT, OtherFormError, plain
 from filerecords.questions import COUNT, Question
 from filerecords.reader import (
     BAD_ENCODING,
@@ -22,9 +23,6 @@ from filerecords.reader import (
     split,
 )
 from filerecords.rules import Column, File, Rules, Table
-
-INVALID_TEXT = "22P02"
-"""The SQLSTATE of a `reject_limit` that is exceeded."""
 
 Converter = Callable[[str, str], tuple[str, str]]
 """Returns the SQLSTATE with which a type, by its name, refuses a text, or an empty string; and the
@@ -161,7 +159,7 @@ class _FileScan:
             if text is None:
                 values[column.name] = None
                 continue
-            sqlstate, value = convert(column.type, text)
+            sqlstate, value = _converted(text, column, convert)
             if sqlstate:
                 self._refuse(sqlstate, record, column)
                 return None
@@ -222,6 +220,14 @@ def _forced(value: Field, column: Column, rules: Rules) -> str | None:
     if value.decode() in nulls and column.options.get("force_null") == "true":
         return None
     return value.decode()
+
+
+def _converted(text: str, column: Column, convert: Converter) -> tuple[str, str]:
+    """Return what a converter does, of a number in the form of its column."""
+    try:
+        return convert(column.type, plain(text, column.options))
+    except OtherFormError:
+        return INVALID_TEXT, ""
 
 
 def _decoded(value: Field) -> str | None:

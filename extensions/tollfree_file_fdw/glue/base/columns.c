@@ -285,6 +285,8 @@ columns_describe(Relation rel, const FileOptions *options, List *names,
 		if (!none && is_named(attribute, names))
 		{
 			*spec = column_spec(attribute->atttypid, attribute->atttypmod);
+			if (options->forms != NULL)
+				spec->form = options->forms[i];
 			has_times |= is_time(spec);
 			spec->field = result.nfields;
 			result.attnums[result.ncolumns++] = attribute->attnum;

@@ -18,6 +18,7 @@
  *	skip_lines and others	of a foreign table: see record_options.c
  *	on_error, reject_limit, log_verbosity	of a foreign table, before 18: see
  *			error_options.c
+ *	decimal_separator and others	of a column: see number_options.c
  *	source, pattern	of a column of such a table: what its values are made of, see
  *			computed.c
  */
@@ -98,6 +99,20 @@ add_computed(FileOptions *result, Form_pg_attribute attribute, List *options)
 											  column.attnum);
 }
 
+/* Adds the form of a column's numbers, if options say one. */
+static void
+add_form(FileOptions *result, Form_pg_attribute attribute, int nattributes,
+		 List *options)
+{
+	const NumberForm *form = number_options_form(attribute, options);
+
+	if (form == NULL)
+		return;
+	if (result->forms == NULL)
+		result->forms = palloc0(sizeof(NumberForm *) * nattributes);
+	result->forms[attribute->attnum - 1] = form;
+}
+
 /*
  * Reads the options of all columns.  Those that have one of COPY's are appended to
  * its options, as it wants to be told.
@@ -118,7 +133,10 @@ read_columns(FileOptions *result, List *options, Relation rel, bool is_json)
 			continue;
 		of_column = GetForeignColumnOptions(RelationGetRelid(rel), attnum);
 		if (of_column != NIL)
+		{
 			add_computed(result, attribute, of_column);
+			add_form(result, attribute, desc->natts, of_column);
+		}
 		if (!is_json)
 			json_column_refuse(attribute, of_column);
 		foreach(cell, of_column)
@@ -321,6 +339,7 @@ options_unkept_reason(const FileOptions *options)
 		options->pattern != NULL ? "the table has many files" :
 		options->json != NULL ? "the file is JSON Lines" :
 		compression_is_possible(options) ? "the file is compressed" :
+		options->forms != NULL ? "columns have options about numbers" :
 		options->errors.ignores ? "the table's option on_error leaves out rows" :
 		policy_is_active(&options->policy) ? unkept_policy_reason(&options->policy) :
 		NULL;

@@ -11,6 +11,7 @@
 
 #include "base/core.h"
 #include "base/error_options.h"
+#include "base/number_options.h"
 #include "core/json_paths.h"
 #include "core/policy.h"
 
@@ -88,6 +89,8 @@ typedef struct FileOptions
 	List	   *computed;		/* ComputedColumn: columns that are not in the
 								 * file; NIL of a table with one file */
 	Bitmapset  *computed_attnums;	/* of these */
+	const NumberForm **forms;	/* of each attribute's numbers, NULL for
+								 * PostgreSQL's; or NULL for all */
 	List	   *copy;			/* DefElem: everything else, for COPY */
 	List	   *format;			/* those of it that are no lists of columns */
 } FileOptions;

@@ -108,7 +108,8 @@ static bool
 is_of_column(const char *name)
 {
 	return strcmp(name, OPTION_SOURCE) == 0 ||
-		strcmp(name, OPTION_PATTERN) == 0 || json_option_is(name);
+		strcmp(name, OPTION_PATTERN) == 0 || json_option_is(name) ||
+		number_option_is(name);
 }
 
 /* The name of the first option of a table's columns that file_fdw does not have. */
@@ -338,6 +339,23 @@ check_error_options(Datum *elements, int count)
 	error_options_check(&policy, is_binary);
 }
 
+/* Raises an ERROR if options about a column's numbers say nothing, or contradict each other. */
+static void
+check_number_options(Datum *elements, int count)
+{
+	NumberForm	form = {.decimal = '.'};
+	char	   *value;
+
+	for (int i = 0; i < count; i++)
+	{
+		const char *name = split_option(elements[i], &value);
+
+		if (number_option_is(name))
+			number_option_read(&form, name, value);
+	}
+	number_options_check(&form);
+}
+
 /*
  * The array without our options, which are checked.  file_fdw demands a name, so
  * "filenames" is shown to it as "filename".
@@ -376,6 +394,8 @@ strip_our_options(ArrayType *options, Oid catalog)
 						OPTION_COLUMNS, COLUMNS_BY_NAME, OPTION_FILENAMES)));
 	if (PG_VERSION_NUM < 180000 && catalog == ForeignTableRelationId)
 		check_error_options(elements, count);
+	if (catalog == AttributeRelationId)
+		check_number_options(elements, count);
 	for (int i = 0; i < count; i++)
 	{
 		char	   *name = split_option(elements[i], &value);

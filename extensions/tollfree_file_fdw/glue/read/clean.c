@@ -27,6 +27,8 @@ struct Cleaner
 	Dialect		dialect;		/* COPY's, and the policy */
 	MemoryContext context;
 	LineSkip	skip;
+	LineEnd		line_end;		/* of the first record, when it has been made
+								 * plain */
 	PolicyCounts counts;
 	int			header_due;		/* records of the header that are next, which
 								 * are COPY's as they are */
@@ -107,6 +109,7 @@ void
 cleaner_seek(Cleaner *cleaner, int64 offset)
 {
 	cleaner->offset = offset;
+	cleaner->line_end = LINE_END_UNKNOWN;
 	cleaner->raw_begin = cleaner->raw_end = 0;
 	cleaner->plain_begin = cleaner->plain_end = 0;
 	cleaner->header_due = offset == 0 ?
@@ -153,11 +156,14 @@ read_more(Cleaner *cleaner, TextReader read, void *file)
 	return n > 0;
 }
 
-/* The line end that COPY has met. */
+/*
+ * The line end that COPY has met; or that it will meet, for it may look at the next
+ * record before it says so.
+ */
 static LineEnd
-known_line_end(const CopyFromStateData *copy)
+known_line_end(const Cleaner *cleaner)
 {
-	switch (copy->eol_type)
+	switch (cleaner->copy->eol_type)
 	{
 		case EOL_NL:
 			return LINE_END_NL;
@@ -168,7 +174,24 @@ known_line_end(const CopyFromStateData *copy)
 		case EOL_UNKNOWN:
 			break;
 	}
-	return LINE_END_UNKNOWN;
+	return cleaner->line_end;
+}
+
+/* Notes the line end of the first record, which ends with these bytes. */
+static void
+note_line_end(Cleaner *cleaner, const CleanRecord *record, const unsigned char *end)
+{
+	if (cleaner->line_end != LINE_END_UNKNOWN || record->line_end == 0)
+		return;
+	cleaner->line_end = record->line_end == strlen("\r\n") ? LINE_END_CRNL :
+		end[-1] == '\n' ? LINE_END_NL : LINE_END_CR;
+
+	/*
+	 * COPY would look behind the CR for an NL, where it sees the next record
+	 * instead of what is left out before that.
+	 */
+	if (cleaner->line_end == LINE_END_CR)
+		cleaner->copy->eol_type = EOL_CR;
 }
 
 /* Has COPY count lines that it does not see. */
@@ -187,7 +210,7 @@ leave_out_lines(Cleaner *cleaner, bool at_end)
 	bool		more;
 
 	cleaner->raw_begin += skip_lines(&cleaner->skip, &cleaner->dialect.policy,
-									 known_line_end(cleaner->copy),
+									 known_line_end(cleaner),
 									 cleaner->raw + cleaner->raw_begin,
 									 cleaner->raw_end - cleaner->raw_begin,
 									 at_end, &more);
@@ -271,7 +294,7 @@ take_record(Cleaner *cleaner, bool at_end)
 	size_t		nfields = list_length(cleaner->copy->attnumlist);
 	const unsigned char *bytes = cleaner->raw + cleaner->raw_begin;
 	CleanRecord record = clean_find_record(dialect,
-										   known_line_end(cleaner->copy),
+										   known_line_end(cleaner),
 										   nfields, bytes,
 										   cleaner->raw_end - cleaner->raw_begin,
 										   at_end);
@@ -302,6 +325,7 @@ take_record(Cleaner *cleaner, bool at_end)
 		add_lines(cleaner,
 				  count_line_ends(cleaner->copy, bytes + record.cut,
 								  record.length - record.line_end - record.cut));
+	note_line_end(cleaner, &record, bytes + record.length);
 	cleaner->raw_begin += record.length;
 	cleaner->counts.short_records += clean_is_short(dialect, &record, nfields);
 	cleaner->counts.long_records += clean_is_long(dialect, &record, nfields);

@@ -90,14 +90,17 @@ typedef enum RowResult
 	ROW_NONE					/* there is none left */
 } RowResult;
 
-/* Reads the next row: by COPY, or of its fields where a row may be left out. */
+/*
+ * Reads the next row: by COPY, or of its fields where a row may be left out or numbers
+ * are not PostgreSQL's.
+ */
 static RowResult
 read_row(OpenFile *file, ExprContext *econtext, TupleTableSlot *slot)
 {
 	char	  **fields;
 	int			nfields;
 
-	if (!file->errors.ignores)
+	if (!file->errors.ignores && file->forms == NULL)
 		return parse_row(file, econtext, slot) ? ROW_FOUND : ROW_NONE;
 	if (!parse_fields(file, &fields, &nfields))
 		return ROW_NONE;

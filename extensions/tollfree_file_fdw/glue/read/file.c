@@ -612,6 +612,7 @@ file_open(Relation rel, const FileOptions *options, int encoding,
 	file->context = context;
 	file->filename = pstrdup(options->filename);
 	file->errors = options->errors;
+	file->forms = options->forms;
 	remember_file(file);
 	if (options->pattern != NULL)
 		begin_naming(&naming, file);

@@ -31,6 +31,7 @@ typedef struct OpenFile
 	bool		is_watched;		/* is it an ERROR if somebody writes to it? */
 	ErrorPolicy errors;			/* what becomes of rows with refused values */
 	uint64		left_out;		/* rows, for these */
+	const NumberForm **forms;	/* of attributes' numbers, as the options' */
 	bool		names_table_only;	/* does an error context name no line? */
 	SubTransactionId owner;		/* that a program or pipe is closed with */
 	bool		is_lost;		/* has it been closed with that? */

@@ -11,6 +11,7 @@
 
 #include "executor/executor.h"
 #include "mb/pg_wchar.h"
+#include "utils/builtins.h"
 #include "utils/rel.h"
 
 #include "base/compat.h"
@@ -18,6 +19,70 @@
 
 /* What a message shows of a refused value at most, bytes */
 #define SHOWN_MAX 100
+
+/*
+ * Makes a number plain that has another form, in the current memory context.  Returns
+ * false if it should be of that form and is not; what has no digit is left alone.
+ */
+static bool
+make_plain(const OpenFile *file, int i, char **string)
+{
+	const NumberForm *form = file->forms == NULL ? NULL : file->forms[i];
+	const unsigned char *bytes = (const unsigned char *) *string;
+	uint32		length;
+	char	   *plain;
+
+	if (form == NULL || *string == NULL)
+		return true;
+	length = strlen(*string);
+	plain = palloc(length + 1);
+	plain[number_write_plain(form, bytes, length, (unsigned char *) plain)] = '\0';
+	if (plain[0] == '\0')
+		return !number_has_digit(bytes, length);
+	*string = plain;
+	return true;
+}
+
+/* What a value is that is no number of its column's form. */
+static char *
+form_words(const OpenFile *file, int i, const char *string)
+{
+	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(file->copy->rel), i);
+
+	return psprintf("invalid input syntax for type %s: \"%s\"",
+					format_type_be(attribute->atttypid), string);
+}
+
+/* Raises the ERROR of such a value. */
+static void
+report_form(const OpenFile *file, int i, const char *string)
+{
+	const NumberForm *form = file->forms[i];
+
+	ereport(ERROR,
+			(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+			 errmsg_internal("%s", form_words(file, i, string)),
+			 form->thousands.length == 0 ?
+			 errdetail("The column's decimal separator is \"%c\", and it has none of thousands.",
+					   form->decimal) :
+			 errdetail("The column's decimal separator is \"%c\", that of thousands is \"%.*s\".",
+					   form->decimal, (int) form->thousands.length,
+					   form->thousands.bytes)));
+}
+
+/* What an input function is to be asked of an attribute's string. */
+static CompatInput
+input_of(const OpenFile *file, int i, char *string)
+{
+	TupleDesc	desc = RelationGetDescr(file->copy->rel);
+
+	return (CompatInput)
+	{
+		.attribute = i,
+			.string = string,
+			.typmod = TupleDescAttr(desc, i)->atttypmod
+	};
+}
 
 /*
  * Has the input function of an attribute, counted from 0, make a value of a string,
@@ -28,20 +93,50 @@ bool
 values_make_one(OpenFile *file, int i, char *string, Datum *value)
 {
 	CopyFromState copy = file->copy;
-	Form_pg_attribute attribute = TupleDescAttr(RelationGetDescr(copy->rel), i);
-	CompatInput input = {
-		.attribute = i,
-		.string = string,
-		.typmod = attribute->atttypmod
-	};
+	TupleDesc	desc = RelationGetDescr(copy->rel);
+	CompatInput input = input_of(file, i, string);
 
-	copy->cur_attname = NameStr(attribute->attname);
+	copy->cur_attname = NameStr(TupleDescAttr(desc, i)->attname);
 	copy->cur_attval = string;
+	if (!make_plain(file, i, &input.string))
+	{
+		if (!file->errors.ignores)
+			report_form(file, i, string);
+		return false;
+	}
 	if (file->errors.ignores)
 		return compat_input_value(copy, &input, value);
-	*value = InputFunctionCall(&copy->in_functions[i], string,
-							   copy->typioparams[i], attribute->atttypmod);
+	*value = InputFunctionCall(&copy->in_functions[i], input.string,
+							   copy->typioparams[i], input.typmod);
 	return true;
+}
+
+/* The string of a field as its column takes it; NULL for null. */
+static char *
+take_field(const CopyFromStateData *copy, int i, char *field)
+{
+	const CopyFormatOptions *options = &copy->opts;
+
+	if (!compat_is_csv(options))
+		return field;
+	if (field == NULL)
+		return options->force_notnull_flags[i] ? options->null_print : NULL;
+	return options->force_null_flags[i] && strcmp(field, options->null_print) == 0 ?
+		NULL : field;
+}
+
+/* Why an attribute's field is no value of its type; NULL if it is one. */
+const char *
+values_find_refusal(OpenFile *file, int i, char *field)
+{
+	char	   *string = take_field(file->copy, i, field);
+	CompatInput input = input_of(file, i, string);
+	Datum		value;
+
+	if (!make_plain(file, i, &input.string))
+		return form_words(file, i, string);
+	input.wants_reason = true;
+	return compat_input_value(file->copy, &input, &value) ? NULL : input.reason;
 }
 
 /* What is shown of a refused value. */
@@ -90,27 +185,13 @@ values_leave_out(OpenFile *file, int64 line)
 	file->copy->cur_attname = file->copy->cur_attval = NULL;
 }
 
-/* The string of a field as its column takes it; NULL for null. */
-char *
-values_take_field(const CopyFromStateData *copy, int i, char *field)
-{
-	const CopyFormatOptions *options = &copy->opts;
-
-	if (!compat_is_csv(options))
-		return field;
-	if (field == NULL)
-		return options->force_notnull_flags[i] ? options->null_print : NULL;
-	return options->force_null_flags[i] && strcmp(field, options->null_print) == 0 ?
-		NULL : field;
-}
-
 /* Makes the value of one column of a row; false if the row is left out for it. */
 static bool
 make_column(OpenFile *file, ExprContext *econtext, int i, char *field,
 			Datum *values, bool *nulls)
 {
 	CopyFromState copy = file->copy;
-	char	   *string = values_take_field(copy, i, field);
+	char	   *string = take_field(copy, i, field);
 
 	nulls[i] = string == NULL;
 	if (compat_take_default(copy, i))

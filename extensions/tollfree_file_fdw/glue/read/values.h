@@ -11,7 +11,7 @@
 
 extern bool values_make_one(OpenFile *file, int i, char *string, Datum *value);
 extern void values_leave_out(OpenFile *file, int64 line);
-extern char *values_take_field(const CopyFromStateData *copy, int i, char *field);
+extern const char *values_find_refusal(OpenFile *file, int i, char *field);
 extern bool values_make_row(OpenFile *file, ExprContext *econtext, char **fields,
 							int nfields, Datum *values, bool *nulls);
 

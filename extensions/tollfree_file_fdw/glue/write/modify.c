@@ -78,6 +78,9 @@ check_options(const FileOptions *options)
 	if (options->policy.skip_last_lines > 0)
 		report_option("a file with the option \"skip_last_lines\"",
 					  "Make another foreign table of the file to write to it.");
+	if (options->forms != NULL)
+		report_option("a file whose columns have options about numbers",
+					  "Make another foreign table of the file to write to it.");
 	ProcessCopyOptions(NULL, &format, true, options->format);
 	if (compat_is_binary(&format))
 		report_option("a file of binary format", "Set the format to \"text\" or \"csv\".");
