@@ -102,7 +102,7 @@ clean_write(const Dialect *dialect, const CleanRecord *record, size_t nfields,
 size_t
 clean_fields_room(const Dialect *dialect, size_t length, size_t nfields)
 {
-	return length + nfields * dialect->null_length;
+	return length + nfields * (2 * dialect->null_length + 2);
 }
 
 /*
@@ -123,6 +123,25 @@ clean_is_null(const Dialect *dialect, const ColumnSpec *spec, RawField raw,
 	return field_is_further_null(dialect, decoded);
 }
 
+/* Writes the null string in quotes; returns its bytes. */
+static size_t
+clean_quoted_null(const Dialect *dialect, unsigned char *to)
+{
+	unsigned char *begin = to;
+
+	*to++ = dialect->quote;
+	for (size_t i = 0; i < dialect->null_length; i++)
+	{
+		unsigned char c = (unsigned char) dialect->null[i];
+
+		if (c == dialect->quote || c == dialect->escape)
+			*to++ = dialect->escape;
+		*to++ = c;
+	}
+	*to++ = dialect->quote;
+	return (size_t) (to - begin);
+}
+
 /* Writes one field; returns its bytes. */
 static size_t
 clean_field(const Dialect *dialect, const ColumnSpec *spec, RawField raw,
@@ -132,6 +151,12 @@ clean_field(const Dialect *dialect, const ColumnSpec *spec, RawField raw,
 
 	if (clean_is_null(dialect, spec, trimmed, to))
 	{
+		/*
+		 * COPY would take it for a string, but for one that is forced to
+		 * null.
+		 */
+		if (spec != NULL && spec->force_not_null)
+			return clean_quoted_null(dialect, to);
 		memcpy(to, dialect->null, dialect->null_length);
 		return dialect->null_length;
 	}

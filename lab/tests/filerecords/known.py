@@ -44,6 +44,15 @@ EDGES = {
     "a comment behind the header of a file of CR, before a line feed": case_of(
         b'd\r"\r\n', Rules(header="true", comment='"'), "text", by_copy=True
     ),
+    "a further null string in quotes, which both options are about": Case(
+        Table(
+            (Column("a", "text", {"force_null": "true", "force_not_null": "true"}),),
+            Rules(null_strings=("1",)),
+            (File("case/one", b'"1"\n1\n""\n\n'),),
+        ),
+        (),
+        (Question("SELECT * FROM t", ("a",), COPYS_PARSER),),
+    ),
     "a backslash alone": case_of(
         b"\\", Rules("text", "\t", null="\\N", pads_missing=True), "text", "text"
     ),

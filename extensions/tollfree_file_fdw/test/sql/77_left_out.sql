@@ -114,24 +114,24 @@ SELECT d, n FROM left_out OFFSET 20 LIMIT 1;
 ALTER FOREIGN TABLE left_out OPTIONS (DROP log_verbosity);
 -- A record that is none is an error, unless a value before has its row left out.
 COPY (VALUES ('x'), ('x,1,2'), ('1'), ('2,2,2,t')) TO :'left_out_nan';
-SELECT make_left_out('short', 'a int, d text, n int, t text', :'left_out_nan', '');
-SELECT make_left_out('marked', 'a int', :'left_out_nan', $$, delimiter ';'$$);
+SELECT make_left_out('left_short', 'a int, d text, n int, t text', :'left_out_nan', '');
+SELECT make_left_out('left_marked', 'a int', :'left_out_nan', $$, delimiter ';'$$);
 SET client_min_messages = warning;
-SELECT agree('SELECT * FROM short');
-SELECT agree('SELECT d FROM short');
-SELECT agree('SELECT * FROM marked');
+SELECT agree('SELECT * FROM left_short');
+SELECT agree('SELECT d FROM left_short');
+SELECT agree('SELECT * FROM left_marked');
 RESET tollfree_file_fdw.fast_scan;
-SELECT agree('SELECT * FROM short');
-SELECT agree('SELECT d FROM short');
-SELECT agree('SELECT * FROM marked');
+SELECT agree('SELECT * FROM left_short');
+SELECT agree('SELECT d FROM left_short');
+SELECT agree('SELECT * FROM left_marked');
 -- Beside workers, and in a subtransaction that is rolled back
 SET parallel_setup_cost = 0;
 SET parallel_tuple_cost = 0;
 SET min_parallel_table_scan_size = 0;
 SET max_parallel_workers_per_gather = 2;
-CREATE TABLE beside AS SELECT g FROM generate_series(1, 1000) g;
-ANALYZE beside;
-SELECT count(*), sum(a) FROM left_out JOIN beside ON a = g;
+CREATE TABLE left_beside AS SELECT g FROM generate_series(1, 1000) g;
+ANALYZE left_beside;
+SELECT count(*), sum(a) FROM left_out JOIN left_beside ON a = g;
 DO $$
 BEGIN
 	PERFORM * FROM left_out;

@@ -14,13 +14,13 @@ CREATE FOREIGN TABLE people (
 	number int OPTIONS (decimal_separator ',', thousands_separator '.'),
 	amount float8 OPTIONS (decimal_separator ',', thousands_separator '.', strip '€')
 ) SERVER ours OPTIONS (filename :'file', format 'csv');
-CREATE FOREIGN TABLE plain (price numeric(10,2), share smallint, number int, amount float8) SERVER ours OPTIONS (filename :'plain', format 'csv');
+CREATE FOREIGN TABLE numbers_plain (price numeric(10,2), share smallint, number int, amount float8) SERVER ours OPTIONS (filename :'plain', format 'csv');
 SELECT * FROM people;
-SELECT (SELECT array_agg(p) FROM people p)::text = (SELECT array_agg(p) FROM plain p)::text AS same;
+SELECT (SELECT array_agg(p) FROM people p)::text = (SELECT array_agg(p) FROM numbers_plain p)::text AS same;
 SELECT count(*), sum(price), min(number), max(amount), avg(share) FROM people WHERE price <> 'NaN';
 SELECT shown_plan('SELECT number FROM people WHERE price > 1000 AND share < 13', 'analyze, costs off, timing off, summary off, buffers off');
 SET tollfree_file_fdw.fast_scan = off;
-SELECT (SELECT array_agg(p) FROM people p)::text = (SELECT array_agg(p) FROM plain p)::text AS same;
+SELECT (SELECT array_agg(p) FROM people p)::text = (SELECT array_agg(p) FROM numbers_plain p)::text AS same;
 RESET tollfree_file_fdw.fast_scan;
 -- The same values in types without a fast conversion
 CREATE DOMAIN positive AS numeric CHECK (VALUE > 0);
@@ -85,7 +85,7 @@ CREATE FOREIGN TABLE odd (a int OPTIONS (thousands_separator '')) SERVER ours OP
 CREATE FOREIGN TABLE odd (a int OPTIONS (thousands_separator '.')) SERVER ours OPTIONS (filename '/dev/null');
 CREATE FOREIGN TABLE odd (a int OPTIONS (strip '$5')) SERVER ours OPTIONS (filename '/dev/null');
 CREATE FOREIGN TABLE odd (a int OPTIONS (strip '$,', decimal_separator ',')) SERVER ours OPTIONS (filename '/dev/null');
-DROP FOREIGN TABLE people, plain, forms, nulled, long;
+DROP FOREIGN TABLE people, numbers_plain, forms, nulled, long;
 DROP DOMAIN positive;
 RESET search_path;
 RESET client_min_messages;

@@ -39,13 +39,15 @@ READ_PLAINLY = {
     "on_error": ("stop",),
     "byte_order_mark": ("keep",),
     "skip_lines": ("0",),
+    "skip_last_lines": ("0",),
+    "quote_blanks": ("keep",),
     "blank_lines": ("keep",),
     "missing_fields": ("error",),
     "extra_fields": ("error",),
 }
 """The values of options with which something can be kept; others leave something out, or have
 COPY's parser read the file."""
-EXCLUDING = ("program", "filenames", "comment", "default")
+EXCLUDING = ("program", "filenames", "comment", "null_strings", "default")
 """Options with which nothing can, whatever their value."""
 SUFFIXES = (".gz", ".zst", ".lz4", ".bz2", ".xz")
 """Of files that are compressed where the option `compression` is auto."""
