@@ -556,7 +556,7 @@ open_feed(OpenFile *file, const FileOptions *options)
 				 errmsg("cannot read \"%s\" as JSON Lines", file->filename),
 				 errdetail("It is no regular file of a known size."),
 				 errhint("Copy it to a file, and set \"filename\" to that.")));
-	file->feed = json_feed_open(file->copy, file->filename, options->json);
+	file->feed = json_feed_open(file, options->json);
 }
 
 /*

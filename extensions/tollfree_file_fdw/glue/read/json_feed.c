@@ -21,12 +21,14 @@
 #include "base/allocate.h"
 #include "base/compat.h"
 #include "read/json_feed.h"
+#include "read/values.h"
 
 #define RAW_BYTES_FIRST (64 * 1024)
 
 struct JsonFeed
 {
-	CopyFromState copy;
+	OpenFile   *of;				/* the file that it is of */
+	CopyFromState copy;			/* likewise */
 	const char *filename;
 	MemoryContext context;
 	JsonReader	reader;
@@ -52,15 +54,17 @@ struct JsonFeed
  * current memory context.
  */
 JsonFeed *
-json_feed_open(CopyFromState copy, const char *filename, const JsonField *fields)
+json_feed_open(OpenFile *file, const JsonField *fields)
 {
+	CopyFromState copy = file->copy;
 	JsonFeed   *feed = palloc0(sizeof(JsonFeed));
 	int			nfields = list_length(copy->attnumlist);
 	JsonField  *wanted = palloc(sizeof(JsonField) * Max(1, nfields));
 	Allocator	allocator = memory_allocator(CurrentMemoryContext);
 
+	feed->of = file;
 	feed->copy = copy;
-	feed->filename = filename;
+	feed->filename = file->filename;
 	feed->context = CurrentMemoryContext;
 	for (int i = 0; i < nfields; i++)
 	{
@@ -321,7 +325,7 @@ handle_fault(JsonFeed *feed, JsonFault fault, int field)
 		collect_reject(feed, fault, field);
 		return true;
 	}
-	if (compat_leave_out_line(feed->copy, json_fault_words(fault)))
+	if (values_leave_out_line(feed->of, json_fault_words(fault)))
 		return false;
 	if (field >= 0)
 		report_value(feed, fault, field);

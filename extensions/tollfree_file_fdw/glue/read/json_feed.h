@@ -5,10 +5,9 @@
 #ifndef TOLLFREE_FILE_JSON_FEED_H
 #define TOLLFREE_FILE_JSON_FEED_H
 
-#include "commands/copyfrom_internal.h"
-
 #include "base/core.h"
 #include "read/clean.h"
+#include "read/file.h"
 
 typedef struct JsonFeed JsonFeed;
 
@@ -21,8 +20,7 @@ typedef struct JsonReject
 	size_t		length;
 } JsonReject;
 
-extern JsonFeed *json_feed_open(CopyFromState copy, const char *filename,
-								const JsonField *fields);
+extern JsonFeed *json_feed_open(OpenFile *file, const JsonField *fields);
 extern void json_feed_seek(JsonFeed *feed, int64 offset);
 extern void json_feed_limit(JsonFeed *feed, int64 end);
 extern void json_feed_collect(JsonFeed *feed);

@@ -167,6 +167,18 @@ tell_left_out(OpenFile *file, int64 line)
 	file->names_table_only = false;
 }
 
+/* Counts a row that is left out.  ERROR if it is one too many. */
+static void
+count_left_out(OpenFile *file)
+{
+	file->left_out++;
+	if (file->errors.limit > 0 && file->left_out > file->errors.limit)
+		ereport(ERROR,
+				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
+				 errmsg("skipped more than REJECT_LIMIT (%lld) rows due to data type incompatibility",
+						(long long) file->errors.limit)));
+}
+
 /*
  * Counts a row on that line that is left out for the present column's value.  ERROR if
  * it is one too many.
@@ -174,15 +186,27 @@ tell_left_out(OpenFile *file, int64 line)
 void
 values_leave_out(OpenFile *file, int64 line)
 {
-	file->left_out++;
 	if (file->errors.verbosity == TELL_EACH)
 		tell_left_out(file, line);
-	if (file->errors.limit > 0 && file->left_out > file->errors.limit)
-		ereport(ERROR,
-				(errcode(ERRCODE_INVALID_TEXT_REPRESENTATION),
-				 errmsg("skipped more than REJECT_LIMIT (%lld) rows due to data type incompatibility",
-						(long long) file->errors.limit)));
+	count_left_out(file);
 	file->copy->cur_attname = file->copy->cur_attval = NULL;
+}
+
+/*
+ * Counts the present line, which is no record, if such are left out, else returns false.
+ * ERROR if it is one too many.
+ */
+bool
+values_leave_out_line(OpenFile *file, const char *reason)
+{
+	if (!file->errors.ignores)
+		return false;
+	if (file->errors.verbosity == TELL_EACH)
+		ereport(NOTICE,
+				(errmsg("skipping line %llu, which is no record: %s",
+						(unsigned long long) file->copy->cur_lineno, reason)));
+	count_left_out(file);
+	return true;
 }
 
 /* Makes the value of one column of a row; false if the row is left out for it. */
