@@ -72,6 +72,11 @@ COMMENT ON COLUMN file_forms.shared IS
 'whether workers can share what there is to read: it has cases with them';
 
 INSERT INTO file_forms (form) VALUES ('plain');
+/* COPY has no format for what is written as it is: its CSV without a character to quote. */
+INSERT INTO file_forms (form, suffix, records, copied, shared, options) VALUES
+	('jsonl', 'jsonl', 'SELECT to_json(records) FROM records',
+	 $$FORMAT csv, QUOTE E'\x01', DELIMITER E'\x02'$$, true,
+	 '{"tollfree_file_fdw": {"filename": "{file}", "format": "jsonl"}}');
 INSERT INTO file_forms (form, files, suffix, copied, packer, shared, in_quick, options) VALUES
 	('csv', 1, 'csv', 'FORMAT csv, HEADER, FORCE_QUOTE *', NULL, true, true,
 	 '{"file_fdw": {"filename": "{file}", "format": "csv", "header": "true"},
