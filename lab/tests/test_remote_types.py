@@ -302,7 +302,9 @@ def execute_everywhere(connection: Connection, draw: random.Random, tally: Tally
         )
     for values in draw.sample(PARAMETERS, 3):
         given = ", ".join(values)
-        plain, stock, ours = (outcome(connection, f"EXECUTE {side}({given})") for side in SIDES)
+        plain, stock, ours = (
+            outcome(connection, f"EXECUTE {side}({given})", side) for side in SIDES
+        )
         assert ours == stock, f"{world}, {mode}, {given}: {text}"
         tally.plain += ours == plain
         tally.executions += 1

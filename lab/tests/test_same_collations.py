@@ -171,7 +171,9 @@ def test_random_conditions_on_texts_have_stocks_outcomes(place: tuple[World, Clu
             for side in SIDES:
                 connection.execute(f"PREPARE {side}(text) AS {text.replace('{}', side)}")
             value = draw.choice(("NULL", "'m'", "'Ä'"))
-            plain, stock, ours = (outcome(connection, f"EXECUTE {side}({value})") for side in SIDES)
+            plain, stock, ours = (
+                outcome(connection, f"EXECUTE {side}({value})", side) for side in SIDES
+            )
             assert ours == stock, text
             assert ours[1] != INVALID_TEXT
             if world.is_true:

@@ -213,6 +213,8 @@ INSERT INTO fdw_travels (class, travel, needed, command) VALUES
 	('writes', 'DELETE IN local', 200, $$DELETE FROM event WHERE id IN (SELECT id FROM pick)$$),
 	('writes', 'DELETE EXISTS local', 100, $$DELETE FROM event e WHERE EXISTS (SELECT FROM pick p WHERE p.id = e.id AND p.v % 2 = 0)$$),
 	('writes', 'UPDATE FROM remote', 0, $$UPDATE event e SET n = 1 FROM client c WHERE c.id = e.client AND c.blocked$$),
+	('writes', 'DELETE IN remote', 0, $$DELETE FROM event WHERE client IN (SELECT id FROM client WHERE blocked)$$),
+	('writes', 'UPDATE EXISTS remote', 0, $$UPDATE client c SET blocked = true WHERE EXISTS (SELECT FROM event e WHERE e.client = c.id AND e.ts > now() - interval '1 day')$$),
 	('writes', 'UPDATE RETURNING', NULL, $$UPDATE event SET n = 0 WHERE client = 7 RETURNING id$$),
 	('writes', 'UPDATE by CASE', 0, $$UPDATE event SET n = CASE WHEN amount > 100 THEN 1 ELSE 2 END WHERE client = 7$$),
 	('writes', 'UPDATE by COALESCE', 0, $$UPDATE event SET n = coalesce(n, 0) + 1 WHERE client = 7$$),

@@ -14,6 +14,7 @@
 #include "nodes/makefuncs.h"
 #include "optimizer/paths.h"
 #include "parser/parsetree.h"
+#include "rewrite/rewriteManip.h"
 #include "storage/latch.h"
 #include "storage/lock.h"
 #include "utils/memutils.h"
@@ -279,6 +280,18 @@ compat_run_conditions(WindowFunc *function, const WindowClause *window)
 #define compat_plan(query, text, cursor_options, params) \
 	planner(query, text, cursor_options, params)
 #endif
+
+/* Adds the tables of a subquery, whose Vars are shifted already, to those of a query. */
+static inline void
+compat_combine_tables(Query *query, Query *sub)
+{
+#if PG_VERSION_NUM >= 160000
+	CombineRangeTables(&query->rtable, &query->rteperminfos, sub->rtable,
+					   sub->rteperminfos);
+#else
+	query->rtable = list_concat(query->rtable, sub->rtable);
+#endif
+}
 
 /* The flag of EXPLAIN (GENERIC_PLAN), which has parameters without values. */
 #if PG_VERSION_NUM >= 160000

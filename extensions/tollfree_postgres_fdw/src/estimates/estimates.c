@@ -36,6 +36,12 @@
 #include "rewrite/targets.h"
 #include "upper/partial.h"
 
+/* By what costs are multiplied that are not to count; a power of two, so exactly */
+#define COST_OF_OTHERS	1099511627776.0
+
+/* So many matches of a row are joined at most, for each row of both tables */
+#define MATCHES_MAX		10
+
 /* postgres_fdw's own callbacks */
 static const FdwRoutine *stock = NULL;
 
@@ -137,6 +143,53 @@ make_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 	remote_end_join(&join);
 }
 
+/* Multiplies the costs of paths, which stay in their order. */
+static void
+scale_costs(const List *paths, double factor)
+{
+	const ListCell *cell;
+
+	foreach(cell, paths)
+		((Path *) lfirst(cell))->total_cost *= factor;
+}
+
+/* The remote path among those of a join, or NULL. */
+static Path *
+find_sent(const RelOptInfo *rel)
+{
+	ListCell   *cell;
+
+	foreach(cell, rel->pathlist)
+	{
+		if (IsA(lfirst(cell), ForeignPath))
+			return lfirst(cell);
+	}
+	return NULL;
+}
+
+/*
+ * Has a remote path of a join made that nothing is cheaper than: that of a modification
+ * that is to be one command, which returns no rows.  postgres_fdw needs the other paths,
+ * whose costs are put back if there is none.  Where rows have very many matches no path
+ * is made: a semi join would stop at the first of each.
+ */
+static void
+make_cheapest_path(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
+				   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
+{
+	Path	   *sent;
+
+	if (rel->rows > MATCHES_MAX * (outer->rows + inner->rows))
+		return;
+	scale_costs(rel->pathlist, COST_OF_OTHERS);
+	make_join_paths(root, rel, outer, inner, jointype, extra);
+	sent = find_sent(rel);
+	if (sent != NULL)
+		sent->total_cost = sent->startup_cost;
+	else
+		scale_costs(rel->pathlist, 1 / COST_OF_OTHERS);
+}
+
 static void
 get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 			   RelOptInfo *inner, JoinType jointype, JoinPathExtraData *extra)
@@ -165,7 +218,10 @@ get_join_paths(PlannerInfo *root, RelOptInfo *rel, RelOptInfo *outer,
 		!scans_send_all(stock, root, inner, sent.restrictlist))
 		return;
 	order = hide_order(root, rel);
-	make_join_paths(root, rel, outer, inner, jointype, &sent);
+	if (planning_is_joined(root, rel))
+		make_cheapest_path(root, rel, outer, inner, jointype, &sent);
+	else
+		make_join_paths(root, rel, outer, inner, jointype, &sent);
 	root->query_pathkeys = order;
 }
 

@@ -16,6 +16,7 @@
 #include "base/tables.h"
 #include "rewrite/casts.h"
 #include "rewrite/collations.h"
+#include "rewrite/matches.h"
 #include "rewrite/nested.h"
 #include "rewrite/partitions.h"
 #include "rewrite/planning.h"
@@ -47,6 +48,7 @@ plan_query(COMPAT_PLANNER_PARAMS)
 	QueryState	state = {0};
 	QueryState *outer = hooked;
 	Query	   *copy = partitions_copy(query);
+	Query	   *unmatched = NULL;
 	bool		aggregates_parts;
 	PlannedStmt *stmt;
 
@@ -54,7 +56,9 @@ plan_query(COMPAT_PLANNER_PARAMS)
 		(zones_in_query(query) || casts_in_query(query) ||
 		 collations_count_in_query(query)))
 		state.written = copyObject(query);
-	state.is_changed = query_rewrite(query);
+	unmatched = matches_to_joins(query, query_are_together);
+	state.is_joined = unmatched != NULL;
+	state.is_changed = query_rewrite(query) || state.is_joined;
 	aggregates_parts = partitions_begin(copy != NULL);
 	hooked = &state;
 	PG_TRY();
@@ -71,6 +75,11 @@ plan_query(COMPAT_PLANNER_PARAMS)
 	if (partitions_plan_again(stmt, copy))
 	{
 		query = copy;
+		return plan_query(COMPAT_PLANNER_ARGS);
+	}
+	if (matches_plan_again(stmt, unmatched))
+	{
+		query = unmatched;
 		return plan_query(COMPAT_PLANNER_ARGS);
 	}
 	nested_finish(stmt, state.results);
@@ -160,6 +169,14 @@ planning_note(const PlannerInfo *root, Relids relids, Node *written, Node *sent)
 	condition->written = (Expr *) written;
 	condition->sent = (Expr *) sent;
 	planned->conditions = lappend(planned->conditions, condition);
+}
+
+/* Is a relation all of a modification whose joins matches.c has made? */
+bool
+planning_is_joined(const PlannerInfo *root, const RelOptInfo *rel)
+{
+	return planning_find(root) && planned->is_joined && root->parent_root == NULL &&
+		bms_equal(rel->relids, root->all_baserels);
 }
 
 /* Has a query been planned without the hook since this was asked last? */

@@ -39,6 +39,7 @@ typedef struct QueryState
 {
 	const PlannerGlobal *query; /* if it is the first one; else NULL */
 	bool		is_changed;		/* by query.c? */
+	bool		is_joined;		/* by matches.c? */
 	Query	   *written;		/* before planning, if it may be planned again
 								 * because its servers lack something */
 	List	   *zones;			/* on which its plan depends then (replan.c) */
@@ -65,6 +66,8 @@ extern bool planning_is_rewritten(const PlannerInfo *root,
 extern void planning_depend(const RelOptInfo *rel, int needs);
 extern void planning_note(const PlannerInfo *root, Relids relids, Node *written,
 						  Node *sent);
+extern bool planning_is_joined(const PlannerInfo *root,
+							   const RelOptInfo *rel);
 extern bool planning_take_missed(void);
 extern void planning_note_scan(const PlannerInfo *root, const RelOptInfo *rel,
 							   ForeignScan *plan);

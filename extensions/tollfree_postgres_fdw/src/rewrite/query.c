@@ -150,6 +150,17 @@ query_has_our_rows(const RangeTblEntry *rte)
 	return is_read_ours(rte, false);
 }
 
+/* Are two foreign tables ours, of one server, and may expressions on both be sent? */
+bool
+query_are_together(const RangeTblEntry *target, const RangeTblEntry *other)
+{
+	return target->relkind == RELKIND_FOREIGN_TABLE &&
+		other->relkind == RELKIND_FOREIGN_TABLE &&
+		GetForeignServerIdByRelId(target->relid) ==
+		GetForeignServerIdByRelId(other->relid) &&
+		query_has_our_rows(target) && query_has_our_rows(other);
+}
+
 /* Are all partitions of a table ours, and may they be aggregated where they are? */
 bool
 query_aggregates_ours(const RangeTblEntry *rte)
