@@ -284,13 +284,18 @@ compat_input_is_plain(Oid function)
 	return false;
 }
 
-/* Raises an error of an input function again unless that refuses a string. */
+/*
+ * Raises an error of an input function again unless that refuses a string, and what the
+ * function has taken is given back.
+ */
 static inline void
 compat_check_refusal(ErrorData *error, bool is_undone)
 {
-	if (is_undone && compat_is_refusal(error->sqlerrcode))
+	bool		is_refusal = compat_is_refusal(error->sqlerrcode);
+
+	if (is_undone && is_refusal)
 		return;
-	if (!is_undone && error->hint == NULL)
+	if (is_refusal && error->hint == NULL)
 		error->hint = "Set max_parallel_workers_per_gather to 0 to have a refused value leave out its row.";
 	ReThrowError(error);
 }
