@@ -2,7 +2,9 @@
 
 A text is cut anywhere, also within values and quotes, and each part is a member of its own. Stock
 file_fdw reads the plain text: rows and errors have to be the same. Of a damaged file several
-processes have to make what one process makes of it: the same rows, or an error.
+processes have to make what one process makes of it: the same rows, or an error. Only where an
+end-of-data marker is shortly before the damage one may find the damage, and the other the end: how
+much is decoded at once decides.
 """
 
 import random
@@ -127,7 +129,7 @@ class MemberWorld:
         try:
             return "", sorted(self._execute(query), key=repr)
         except psycopg.Error as error:
-            place = error.diag.context or ""
+            place = (error.diag.context or "").removesuffix("\nparallel worker")
             return f"{error.sqlstate} {error.diag.message_primary} {place}", []
 
     def close(self) -> None:
@@ -168,7 +170,10 @@ def check_damaged(world: MemberWorld, case: Case, rng: random.Random) -> None:
     for query in QUERIES:
         error, rows = world.answer(query.format("ours"), 0)
         found, found_rows = world.answer(query.format("ours"), 2)
-        assert (bool(found), found_rows) == (bool(error), rows), f"{error}\n{found}"
+        if bool(found) != bool(error) and b"\\." in case.text:
+            assert found_rows + rows == world.answer(query.format("stock"), 0)[1]
+        else:
+            assert (bool(found), found_rows) == (bool(error), rows), f"{error}\n{found}"
 
 
 def compare(world: MemberWorld, config: pytest.Config, numbers: Sequence[int]) -> None:

@@ -22,6 +22,12 @@ gzip_begins(const unsigned char *bytes, size_t length)
 #if defined(HAVE_LIBISAL)
 #include <isa-l/igzip_lib.h>
 
+/*
+ * The longest copy of earlier text.  At a fault ISA-L may have counted one that it has
+ * not made: what its bytes are then was never decoded.
+ */
+#define MATCH_MAX	258
+
 static void *
 gzip_open(size_t memory)
 {
@@ -51,6 +57,7 @@ gzip_decode(void *state, CodecBytes *bytes)
 	struct inflate_state *inflate = state;
 	uint32_t	in = gzip_limit(bytes->in_left);
 	uint32_t	out = gzip_limit(bytes->out_left);
+	uint32_t	made;
 	int			result;
 
 	inflate->next_in = (uint8_t *) bytes->in;
@@ -65,14 +72,13 @@ gzip_decode(void *state, CodecBytes *bytes)
 	bytes->in += in - inflate->avail_in;
 	bytes->in_left -= in - inflate->avail_in;
 
-	/*
-	 * What it has written then may end with bytes that it never decoded: a
-	 * copy from before the text is counted and not made.
-	 */
+	made = out - inflate->avail_out;
+	if (result < 0 && result != ISAL_INCORRECT_CHECKSUM)
+		made = made > MATCH_MAX ? made - MATCH_MAX : 0;
+	bytes->out += made;
+	bytes->out_left -= made;
 	if (result < 0)
 		return CODEC_CORRUPT;
-	bytes->out = inflate->next_out;
-	bytes->out_left -= out - inflate->avail_out;
 	return inflate->block_state == ISAL_BLOCK_FINISH ?
 		CODEC_MEMBER_END : CODEC_OK;
 }

@@ -195,7 +195,8 @@ def draw_dialect(rng: random.Random, major: int) -> Dialect:
     if "quote" in fields and "escape" not in fields:
         fields["escape"] = fields["quote"]
     if rng.random() < 0.02:
-        options |= dict([rng.choice(_REFUSED)])
+        refused = [x for x in _REFUSED if major >= 18 or x[0] not in _OURS_BEFORE_18]
+        options |= dict([rng.choice(refused)])
     line_end = rng.choice(("\n", "\n", "\n", "\r\n", "\r"))
     known = {x: fields[x] for x in Dialect.__dataclass_fields__ if x in fields}
     return Dialect(**known, line_end=line_end, options=options)
@@ -230,3 +231,5 @@ _REFUSED = (
     *(("on_error", "explode"), ("reject_limit", "0"), ("default", "a\nb"), ("filenam", "x")),
 )
 """Options that a server refuses, or some major does."""
+_OURS_BEFORE_18 = ("on_error", "reject_limit")
+"""Of these our wrapper has its own, so that it refuses other values than all."""
