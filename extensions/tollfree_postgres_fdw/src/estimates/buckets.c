@@ -163,7 +163,8 @@ share_left(PlannerInfo *root, const Node *column)
 	rel = find_base_rel(root, var->varno);
 	foreach(cell, rel->baserestrictinfo)
 	{
-		List	   *vars = pull_var_clause((Node *) lfirst_node(RestrictInfo, cell)->clause, 0);
+		Expr	   *clause = lfirst_node(RestrictInfo, cell)->clause;
+		List	   *vars = pull_var_clause((Node *) clause, PVC_INCLUDE_PLACEHOLDERS);
 		bool		is_of_column = vars != NIL;
 		ListCell   *other;
 
